@@ -1,0 +1,160 @@
+"""Acts and the facts they leave behind.
+
+An act is one change the house can name. It runs in one transaction: claim, change, witness. Nothing is answered
+before its COMMIT, and nothing happens that the witness did not see: ``announce`` raises outside of an act.
+
+Locks of the whole service are taken in this order, and in sorted order within each step:
+
+    key → day (shared advisory) → dispute → session → rounds by id → series → accounts by id
+
+where *key* is an idempotency key, or the row of the device whose numbers are being claimed.
+"""
+
+import contextlib
+import json
+import secrets
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Literal, Protocol
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.utils.module_loading import import_string
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who acts. A dealer at a terminal is the terminal's principal with ``person`` set: both are recorded."""
+
+    kind: Literal["person", "device", "system", "public"]
+    id: UUID | None
+    code: str
+    role: str
+    person: UUID | None = None
+
+
+SERVICE = Principal(kind="system", id=None, code="service", role="service")
+"""The service itself: sweeps and start-up, when nobody asked."""
+
+NOBODY = Principal(kind="public", id=None, code="", role="public")
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that happened, in the past tense (``round.settled``), about one subject (``rounds/{uuid}``).
+
+    ``data`` holds ids, integers and strings, and lists and objects of them: no float, no name of a person.
+    ``person`` and ``device`` say who did it where that is not the act's own actor (one batch of a terminal may hold
+    the acts of several people).
+    """
+
+    action: str
+    subject: str
+    data: dict[str, Any]
+    table: str = ""
+    round: UUID | None = None
+    person: UUID | None = None
+
+
+@dataclass(slots=True)
+class Act:
+    """The act that is running: who, when (UTC, one instant for all of it), under which request."""
+
+    actor: Principal
+    request_id: str
+    now: datetime
+    receipts: list[bytes] = field(default_factory=list)
+
+
+class Witness(Protocol):
+    """Writes one audit entry for each fact, in the act's own transaction, and returns their leaf hashes."""
+
+    def __call__(self, *, act: Act, facts: Sequence[Fact]) -> list[bytes]: ...
+
+
+class NoAct(RuntimeError):
+    """Something tried to change the house outside of an act."""
+
+
+class NoWitness(RuntimeError):
+    """The setting WITNESS names nobody; nothing may happen unseen."""
+
+
+_current: ContextVar[Act | None] = ContextVar("act", default=None)
+
+
+@contextlib.contextmanager
+def act(*, actor: Principal, request_id: str, now: datetime) -> Iterator[Act]:
+    """Run one act in one durable transaction; inside another act, join it.
+
+    A bare ``atomic`` around the outermost act is refused (RuntimeError): its rollback would take back what was
+    already answered.
+    """
+    running = _current.get()
+    if running is not None:
+        yield running
+        return
+    started = Act(actor=actor, request_id=request_id, now=now)
+    token = _current.set(started)
+    try:
+        with transaction.atomic(durable=True):
+            yield started
+    finally:
+        _current.reset(token)
+
+
+def current() -> Act:
+    """Return the running act; raise NoAct where there is none."""
+    running = _current.get()
+    if running is None:
+        raise NoAct("this changes the house and needs an act around it")
+    return running
+
+
+def announce(facts: Sequence[Fact]) -> list[bytes]:
+    """Tell the witness what happened; return a receipt (the entry's leaf hash) for each fact.
+
+    One statement, however many facts. Raises NoAct outside of an act and NoWitness where nobody listens.
+    """
+    running = current()
+    receipts = _witness(getattr(settings, "WITNESS", ""))(act=running, facts=facts)
+    running.receipts.extend(receipts)
+    return receipts
+
+
+@lru_cache
+def _witness(name: str) -> Witness:
+    if not name:
+        raise NoWitness("the setting WITNESS names nobody")
+    witness: Witness = import_string(name)
+    return witness
+
+
+def canonical(value: Any) -> bytes:
+    """Return the one way of writing ``value`` as JSON: sorted keys, no spaces, UTF-8, no floats (TypeError)."""
+    _refuse_floats(value)
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _refuse_floats(value: Any) -> None:
+    if isinstance(value, float):
+        raise TypeError("a float has no place in evidence")
+    if isinstance(value, dict):
+        for item in value.values():
+            _refuse_floats(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _refuse_floats(item)
+
+
+def uuid7(now: datetime) -> UUID:
+    """Return a new UUID version 7: ids made by the service sort by the time they were made."""
+    milliseconds = int(now.timestamp() * 1000)
+    random = secrets.randbits(74)
+    return UUID(
+        int=(milliseconds & (1 << 48) - 1) << 80 | 0x7 << 76 | (random >> 62) << 64 | 0b10 << 62 | random & (1 << 62) - 1
+    )
