@@ -156,5 +156,9 @@ def uuid7(now: datetime) -> UUID:
     milliseconds = int(now.timestamp() * 1000)
     random = secrets.randbits(74)
     return UUID(
-        int=(milliseconds & (1 << 48) - 1) << 80 | 0x7 << 76 | (random >> 62) << 64 | 0b10 << 62 | random & (1 << 62) - 1
+        int=(milliseconds & (1 << 48) - 1) << 80
+        | 0x7 << 76
+        | (random >> 62) << 64
+        | 0b10 << 62
+        | random & (1 << 62) - 1
     )

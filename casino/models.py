@@ -156,7 +156,9 @@ class Duty(models.Model):
             models.UniqueConstraint(
                 fields=["session", "role"], condition=Q(off_at=None), name="duty_one_at_a_time"
             ),
-            models.CheckConstraint(condition=Q(off_at=None) | Q(off_at__gte=models.F("on_at")), name="duty_ends_later"),
+            models.CheckConstraint(
+                condition=Q(off_at=None) | Q(off_at__gte=models.F("on_at")), name="duty_ends_later"
+            ),
         ]
 
 
@@ -164,7 +166,7 @@ class Device(models.Model):
     """A terminal or a camera bound to one table.
 
     ``last_seq`` is the highest number that arrived and ``holes`` the ranges below it that did not, ``[[first, last],
-    …]`` in ascending order, waived ones included. The row is locked while numbers of the device are claimed.
+    …]`` in ascending order, without those that were waived. The row is locked while numbers are claimed.
     """
 
     class Kind(models.TextChoices):
@@ -205,15 +207,10 @@ class GapWaiver(models.Model):
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["device", "first", "last"], name="gap_waiver_once"),
-            models.CheckConstraint(condition=Q(first__gte=1, last__gte=models.F("first")), name="gap_waiver_range"),
+            models.CheckConstraint(
+                condition=Q(first__gte=1, last__gte=models.F("first")), name="gap_waiver_range"
+            ),
         ]
-
-
-class Deck(models.Model):
-    """A deck of cards as the house numbers it; its id stands on every round dealt from it."""
-
-    id = models.CharField(max_length=60, primary_key=True)
-    first_seen_at = models.DateTimeField()
 
 
 class Signature(models.Model):
@@ -330,7 +327,9 @@ class RoundEvent(models.Model):
                 condition=Q(device=None, device_seq=None) | Q(device__isnull=False, device_seq__gte=1),
                 name="round_event_device_with_its_number",
             ),
-            models.CheckConstraint(condition=Q(instant__lte=models.F("recorded_at")), name="round_event_not_from_later"),
+            models.CheckConstraint(
+                condition=Q(instant__lte=models.F("recorded_at")), name="round_event_not_from_later"
+            ),
         ]
 
 

@@ -1,0 +1,182 @@
+"""Terminals and cameras: enrolment, tokens, and the numbers they give to what they report.
+
+A device numbers its events 1, 2, 3 … without gaps, across rounds. Numbers that did not arrive are its holes; a
+terminal's hole holds the rounds it could touch until it is filled or waived.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import connection
+
+from casino import events
+from casino.events import Fact, Principal
+from casino.models import Device, GapWaiver, Person, Round, Table
+from casino.record import Gap
+from casino.refusals import Refusal
+
+Range = tuple[int, int]
+
+
+def enrol(*, code: str, kind: str, table: Table, now: datetime) -> tuple[Device, str]:
+    """Enrol a device at a table; return it and its token, which is shown this once (its SHA-256 is stored).
+
+    A device whose store was cleared is enrolled anew under a new code and counts from 1.
+    """
+    token = "pdd_" + secrets.token_urlsafe(32)
+    device = Device.objects.create(
+        code=code, kind=kind, table=table, token_sha256=_hash(token), enrolled_at=now
+    )
+    events.announce(
+        [Fact("device.enrolled", f"devices/{code}", {"id": str(device.id), "kind": kind}, table=table.code)]
+    )
+    return device, token
+
+
+def revoke(*, device: Device, now: datetime) -> None:
+    """Take a device's word away from its next request on."""
+    Device.objects.filter(pk=device.pk).update(revoked_at=now)
+    events.announce([Fact("device.revoked", f"devices/{device.code}", {"id": str(device.id)})])
+
+
+def authenticate(token: str) -> Device:
+    """Return the device whose token this is; refuse ``invalid_token``. One statement."""
+    device = Device.objects.select_related("table").filter(token_sha256=_hash(token), revoked_at=None).first()
+    if device is None:
+        raise Refusal("invalid_token")
+    return device
+
+
+def principal_of(device: Device, person: UUID | None = None) -> Principal:
+    """Return the device as one who acts, with the person who acts on it where one is known."""
+    return Principal(kind="device", id=device.id, code=device.code, role=device.kind, person=person)
+
+
+def _hash(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
+
+
+def claim(*, last_seq: int, holes: Sequence[Range], numbers: Iterable[int]) -> tuple[int, list[Range]]:
+    """Return the highest number and the holes after ``numbers`` arrived.
+
+    Numbers that were no hole and lie below (repeats, or waived ones that came after all) change nothing.
+    """
+    left = [(first, last) for first, last in holes]
+    for number in sorted(set(numbers)):
+        if number > last_seq:
+            if number > last_seq + 1:
+                left.append((last_seq + 1, number - 1))
+            last_seq = number
+            continue
+        left = [part for hole in left for part in _without(hole, (number, number))]
+    return last_seq, left
+
+
+def _without(hole: Range, taken: Range) -> list[Range]:
+    first, last = hole
+    if taken[1] < first or taken[0] > last:
+        return [hole]
+    return [part for part in ((first, taken[0] - 1), (taken[1] + 1, last)) if part[0] <= part[1]]
+
+
+def waive(*, device: Device, first: int, last: int, person: Person, reason: str, now: datetime) -> None:
+    """Give up waiting for numbers ``first``..``last`` of a device; they hold no round any more.
+
+    They must all be missing (``gap_not_found``). The rounds they held are due again. Should a waived number arrive
+    after all, it is recorded like any other.
+    """
+    locked = Device.objects.select_for_update().get(pk=device.pk)
+    if not any(hole[0] <= first and last <= hole[1] for hole in locked.holes):
+        raise Refusal("gap_not_found")
+    locked.holes = [list(part) for hole in locked.holes for part in _without(tuple(hole), (first, last))]
+    locked.save(update_fields=["holes"])
+    GapWaiver.objects.create(
+        device=device, first=first, last=last, person=person, reason=reason, waived_at=now
+    )
+    events.announce(
+        [
+            Fact(
+                "gap.waived",
+                f"devices/{device.code}",
+                {"first": first, "last": last, "reason_sha256": hashlib.sha256(reason.encode()).hexdigest()},
+                table=device.table.code,
+                person=person.id,
+            )
+        ]
+    )
+
+
+def state(*, device: Device, stated: dict[str, object], now: datetime) -> None:
+    """Keep what a device says of itself, also when idle: its next number, unsent events, the sheet it shows."""
+    Device.objects.filter(pk=device.pk).update(stated=stated, last_contact_at=now)
+
+
+@dataclass(frozen=True, slots=True)
+class _Neighbour:
+    """The last event before a hole, or the first one after it."""
+
+    round: UUID
+    session: UUID
+    number: int | None
+    kind: str
+
+
+_GAPS = """
+SELECT d.code, (hole->>0)::bigint, (hole->>1)::bigint,
+       before.round, before.session_id, before.number, before.kind,
+       after.round, after.session_id, after.number, after.kind
+  FROM casino_device d
+ CROSS JOIN LATERAL jsonb_array_elements(d.holes) AS hole
+  LEFT JOIN LATERAL (
+       SELECT coalesce(r.alias_of_id, r.id) AS round, r.session_id, coalesce(w.number, r.number) AS number, e.kind
+         FROM casino_roundevent e JOIN casino_round r ON r.id = e.round_id
+         LEFT JOIN casino_round w ON w.id = r.alias_of_id
+        WHERE e.device_id = d.id AND e.device_seq < (hole->>0)::bigint
+        ORDER BY e.device_seq DESC LIMIT 1) AS before ON TRUE
+  LEFT JOIN LATERAL (
+       SELECT coalesce(r.alias_of_id, r.id) AS round, r.session_id, coalesce(w.number, r.number) AS number, e.kind
+         FROM casino_roundevent e JOIN casino_round r ON r.id = e.round_id
+         LEFT JOIN casino_round w ON w.id = r.alias_of_id
+        WHERE e.device_id = d.id AND e.device_seq > (hole->>1)::bigint
+        ORDER BY e.device_seq LIMIT 1) AS after ON TRUE
+ WHERE d.kind = 'terminal' AND d.table_id = ANY(%s) AND d.holes <> '[]'
+"""
+
+
+def gaps_touching(rounds: Sequence[Round]) -> dict[UUID, list[Gap]]:
+    """Return, for each round that a terminal's hole could touch, these holes. One statement.
+
+    A hole touches the round of the last number before it, the round of the first number after it unless that is
+    the round's opening, and every round number between the two.
+    """
+    touching: dict[UUID, list[Gap]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_GAPS, [sorted({row.table_id for row in rounds})])
+        for code, first, last, *around in cursor.fetchall():
+            before = _Neighbour(*around[:4]) if around[0] else None
+            after = _Neighbour(*around[4:]) if around[4] else None
+            gap = Gap(source=code, first=first, last=last)
+            for row in rounds:
+                if _touches(row, before, after):
+                    touching.setdefault(row.id, []).append(gap)
+    return touching
+
+
+def _touches(row: Round, before: _Neighbour | None, after: _Neighbour | None) -> bool:
+    if before is not None and row.id == before.round:
+        return True
+    if after is not None and row.id == after.round:
+        return after.kind != "round_opened"
+    if row.number is None:
+        return False
+    low = before.number if before and before.session == row.session_id else None
+    high = after.number if after and after.session == row.session_id else None
+    if low is None and high is None:
+        return False
+    return (low is None or low < row.number) and (high is None or row.number < high)

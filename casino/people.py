@@ -1,0 +1,244 @@
+"""Who may do what: one matrix of roles, narrowed by where a person is on duty.
+
+Deny by default: what is not in RIGHTS is refused, and an address that declares no right does not start.
+Rights are read when they are asked for, so a change counts at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+from uuid import UUID
+
+from django.contrib.auth.hashers import check_password, make_password
+from django.db import connection
+
+from casino import events
+from casino.events import Fact, Principal
+from casino.models import Duty, Person, Role, Table, TableSession
+from casino.refusals import Refusal
+
+
+class Scope(Enum):
+    """Where a right holds: everywhere, at the tables where the person is on duty, or at the device's own table."""
+
+    ALL = "all"
+    DUTY = "duty"
+    OWN = "own"
+
+
+ALL, DUTY, OWN = Scope.ALL, Scope.DUTY, Scope.OWN
+
+RIGHTS: dict[str, dict[str, Scope]] = {
+    "public": {},
+    "record_events": {"terminal": OWN, "camera": OWN},
+    "state_device": {"terminal": OWN, "camera": OWN},
+    "take_signature": {"terminal": OWN},
+    "waive_gap": {"terminal": OWN, "supervisor": DUTY, "manager": ALL},
+    "read_devices": {"supervisor": DUTY, "manager": ALL, "auditor": ALL, "administrator": ALL},
+    "change_duty": {"supervisor": DUTY, "manager": ALL},
+    "read_duty": {
+        "terminal": OWN,
+        "dealer": DUTY,
+        "supervisor": DUTY,
+        "manager": ALL,
+        "surveillance": ALL,
+        "auditor": ALL,
+    },
+    "stop_table": {"supervisor": DUTY, "manager": ALL},
+    "read_tables": {
+        "terminal": OWN,
+        "camera": OWN,
+        "dealer": DUTY,
+        "supervisor": DUTY,
+        "manager": ALL,
+        "surveillance": ALL,
+        "auditor": ALL,
+    },
+    "read_rounds": {
+        "terminal": OWN,
+        "dealer": DUTY,
+        "supervisor": DUTY,
+        "manager": ALL,
+        "surveillance": ALL,
+        "auditor": ALL,
+    },
+    "settle": {"terminal": OWN, "dealer": DUTY, "supervisor": DUTY, "manager": ALL},
+    "correct": {"supervisor": DUTY, "manager": ALL},
+    "float": {"supervisor": DUTY, "manager": ALL},
+    "read_ledger": {"manager": ALL, "cashier": ALL, "auditor": ALL},
+    "read_sheets": {
+        "terminal": OWN,
+        "dealer": ALL,
+        "supervisor": ALL,
+        "manager": ALL,
+        "surveillance": ALL,
+        "auditor": ALL,
+    },
+    "propose_sheet": {"manager": ALL},
+    "approve_sheet": {"manager": ALL},
+    "read_log": {
+        "supervisor": DUTY,
+        "manager": ALL,
+        "surveillance": ALL,
+        "auditor": ALL,
+        "administrator": ALL,
+    },
+    "own_session": {role: ALL for role in Role.values},
+}
+"""Every right of the service: who holds it, and where. Rows of people are roles; ``terminal`` and ``camera`` devices."""
+
+RULERS = (Role.SUPERVISOR, Role.MANAGER)
+"""Whose sign-off counts under a ruling, a removal, a waiver or a void: a supervisor on duty there, or a manager."""
+
+TRIES = 5
+TRY_WINDOW = timedelta(minutes=5)
+
+
+def scope_of(principal: Principal, right: str) -> Scope | None:
+    """Return where ``principal`` holds ``right``, None for nowhere."""
+    return RIGHTS[right].get(principal.role)
+
+
+def require(principal: Principal, right: str) -> Scope:
+    """Return where the right holds; refuse ``not_signed_in`` (401) or ``forbidden`` (403)."""
+    scope = scope_of(principal, right)
+    if scope is None:
+        raise Refusal("not_signed_in" if principal.kind == "public" else "forbidden")
+    return scope
+
+
+def may_at(principal: Principal, right: str, table: UUID) -> bool:
+    """Say whether the right holds at this table. One statement for a person on duty, none otherwise."""
+    scope = scope_of(principal, right)
+    if scope is ALL:
+        return True
+    if scope is OWN:
+        return table == table_of_device(principal)
+    if scope is DUTY:
+        return Duty.objects.filter(
+            session__table=table, session__closed_at=None, person=principal.id, off_at=None
+        ).exists()
+    return False
+
+
+def require_at(principal: Principal, right: str, table: UUID) -> None:
+    """Refuse ``not_found``: what is out of scope does not exist for the one who asks."""
+    require(principal, right)
+    if not may_at(principal, right, table):
+        raise Refusal("not_found")
+
+
+def tables_in_scope(principal: Principal, right: str) -> list[UUID] | None:
+    """Return the tables at which the right holds, None for all of them; lists start from this."""
+    scope = require(principal, right)
+    if scope is ALL:
+        return None
+    if scope is OWN:
+        return [table_of_device(principal)]
+    duties = Duty.objects.filter(person=principal.id, off_at=None, session__closed_at=None)
+    return list(duties.values_list("session__table", flat=True))
+
+
+def table_of_device(principal: Principal) -> UUID:
+    """Return the table a device is bound to, from its own row."""
+    return Table.objects.values_list("id", flat=True).get(devices=principal.id)
+
+
+def principal_of(person: Person) -> Principal:
+    """Return the person as one who acts."""
+    return Principal(kind="person", id=person.id, code=person.badge, role=person.role, person=person.id)
+
+
+def hire(
+    *, badge: str, display_name: str, role: str, password: str, pin: str, permissions: tuple[str, ...] = ()
+) -> Person:
+    """Add a member of the staff. ``password`` is for pages, ``pin`` (six digits) for terminals."""
+    person = Person(badge=badge, display_name=display_name, role=role, permissions=list(permissions))
+    person.set_password(password)
+    person.pin = make_password(pin)
+    person.save(force_insert=True)
+    events.announce(
+        [Fact("person.created", f"people/{person.id}", {"role": role, "permissions": sorted(permissions)})]
+    )
+    return person
+
+
+def check_secret(*, badge: str, secret: str, with_pin: bool, at: str, now: datetime) -> Person:
+    """Return the active person whose badge and secret these are.
+
+    Refuses ``wrong_secret`` with the same answer for an unknown badge, and ``too_many_tries`` after five failures of
+    the badge or of the place ``at`` (a terminal's code, an address) within five minutes. Commits its count itself:
+    call it before the act, not inside.
+    """
+    _refuse_when_exhausted((f"badge:{badge}", f"at:{at}"), now)
+    person = Person.objects.filter(badge=badge, is_active=True).first()
+    known = (person.pin if with_pin else person.password) if person else ""
+    # A wrong badge costs the same time as a wrong secret.
+    if not check_password(secret, known or _NOBODYS_HASH) or person is None or not known:
+        _count_failure((f"badge:{badge}", f"at:{at}"), now)
+        raise Refusal("wrong_secret")
+    return person
+
+
+def _refuse_when_exhausted(principals: tuple[str, ...], now: datetime) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT max(window_ends_at) FROM casino_wrongtries"
+            " WHERE principal = ANY(%s) AND count >= %s AND window_ends_at > %s",
+            [list(principals), TRIES, now],
+        )
+        (ends,) = cursor.fetchone()
+    if ends is not None:
+        raise Refusal("too_many_tries", retry_after=max(1, int((ends - now).total_seconds())))
+
+
+def _count_failure(principals: tuple[str, ...], now: datetime) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO casino_wrongtries AS tries (principal, count, window_ends_at)"
+            " SELECT p, 1, %(ends)s FROM unnest(%(principals)s::text[]) AS p ORDER BY p"
+            " ON CONFLICT (principal) DO UPDATE SET"
+            " count = CASE WHEN tries.window_ends_at > %(now)s THEN tries.count + 1 ELSE 1 END,"
+            " window_ends_at = CASE WHEN tries.window_ends_at > %(now)s THEN tries.window_ends_at ELSE %(ends)s END",
+            {"principals": sorted(principals), "now": now, "ends": now + TRY_WINDOW},
+        )
+
+
+_NOBODYS_HASH = make_password("nobody")
+
+
+@dataclass(frozen=True, slots=True)
+class OnDuty:
+    """Who is on duty in a session right now."""
+
+    session: UUID
+    dealer: UUID | None
+    supervisor: UUID | None
+
+
+def on_duty(session: TableSession) -> OnDuty:
+    """Return the dealer and the supervisor on duty. One statement."""
+    duties: Mapping[str, UUID] = dict(
+        Duty.objects.filter(session=session, off_at=None).values_list("role", "person")
+    )
+    return OnDuty(session=session.id, dealer=duties.get("dealer"), supervisor=duties.get("supervisor"))
+
+
+def may_rule(person: Person, session: TableSession) -> bool:
+    """Say whether the person's sign-off counts at this session: its supervisor on duty, or a manager."""
+    if person.role == Role.MANAGER:
+        return True
+    return (
+        person.role == Role.SUPERVISOR
+        and Duty.objects.filter(session=session, person=person, role="supervisor", off_at=None).exists()
+    )
+
+
+def different(*people: UUID | None) -> None:
+    """Refuse ``sod_violation`` where one person stands twice among those who must be different."""
+    named = [person for person in people if person is not None]
+    if len(set(named)) != len(named):
+        raise Refusal("sod_violation")

@@ -1,0 +1,117 @@
+"""Where rounds stand, and what was recorded of them: what the layers above tell and ask."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from casino import events
+from casino.models import Round, Standing
+from casino.record import Event, Feed
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Where a round stands now, told by the layer that decided it (``stand``)."""
+
+    round: UUID
+    standing: str
+    reasons: tuple[str, ...] = ()
+    record: dict[str, Any] | None = None
+    cards_seen: int = 0
+    gaming_day: date | None = None
+    due_at: datetime | None = None
+
+
+def stand(told: Sequence[Told]) -> None:
+    """Tell rounds where they stand, in the transaction of the one who decided. One statement.
+
+    A gaming day, once set, does not change. The record told is cached for lists; the events are the truth.
+    """
+    events.current()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE casino_round AS r SET standing = v.standing,"
+            " reasons = ARRAY(SELECT jsonb_array_elements_text(v.reasons)), record = v.record,"
+            " cards_seen = v.cards_seen, gaming_day = coalesce(r.gaming_day, v.gaming_day), due_at = v.due_at"
+            " FROM unnest(%s::uuid[], %s::text[], %s::jsonb[], %s::jsonb[], %s::bigint[], %s::date[], %s::timestamptz[])"
+            " AS v(id, standing, reasons, record, cards_seen, gaming_day, due_at) WHERE r.id = v.id",
+            [
+                [item.round for item in told],
+                [str(item.standing) for item in told],
+                [json.dumps(list(item.reasons)) for item in told],
+                [None if item.record is None else json.dumps(item.record) for item in told],
+                [item.cards_seen for item in told],
+                [item.gaming_day for item in told],
+                [item.due_at for item in told],
+            ],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A stored event with what the fold does not need: its row's id, whether it came late, its clock."""
+
+    event: Event
+    late: bool
+    clock_off: bool
+
+
+def recorded(ids: Iterable[UUID]) -> dict[UUID, list[Recorded]]:
+    """Return all events of rounds, those of their aliases included, in the order recorded. One statement."""
+    wanted = list(ids)
+    found: dict[UUID, list[Recorded]] = {key: [] for key in wanted}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT coalesce(r.alias_of_id, r.id), e.id, e.kind, e.payload::text, e.source, d.kind, e.device_seq,"
+            " e.signed, extract(epoch FROM e.happened_at) * 1000, extract(epoch FROM e.instant) * 1000,"
+            " e.late, e.clock_off"
+            " FROM casino_roundevent e JOIN casino_round r ON r.id = e.round_id"
+            " LEFT JOIN casino_device d ON d.id = e.device_id"
+            " WHERE e.round_id = ANY(%(ids)s::uuid[] || ARRAY(SELECT id FROM casino_round"
+            " WHERE alias_of_id = ANY(%(ids)s::uuid[]))) ORDER BY e.id",
+            {"ids": wanted},
+        )
+        for (
+            key,
+            place,
+            kind,
+            payload,
+            source,
+            feed,
+            seq,
+            signed,
+            time_ms,
+            instant_ms,
+            late,
+            off,
+        ) in cursor.fetchall():
+            event = Event(
+                kind=kind,
+                data=json.loads(payload),
+                source=source.rpartition("/")[2] if feed else source,
+                feed=feed or _feed_of(source),
+                seq=seq or 0,
+                place=place,
+                signed=bool(signed),
+                time_ms=int(time_ms),
+                instant_ms=int(instant_ms),
+            )
+            found[key].append(Recorded(event, late, off))
+    return found
+
+
+def _feed_of(source: str) -> Feed:
+    return "decision" if source.startswith("/disputes/") else "page"
+
+
+def due(*, now: datetime, limit: int) -> list[UUID]:
+    """Return closed rounds that wait to be settled, longest first. One statement, on the sweep's own index."""
+    waiting = Round.objects.filter(standing=Standing.DUE, due_at__lte=now).order_by("due_at", "id")
+    return list(waiting.values_list("id", flat=True)[:limit])

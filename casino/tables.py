@@ -1,0 +1,152 @@
+"""A table's sessions: open, relieve, stop, close. Called by ``settlement.floats`` for opening and closing, which
+counts and posts the float first; a session has no door of its own."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Max, Q
+
+from casino import events, people
+from casino.events import Fact
+from casino.models import Device, Duty, Person, Round, Standing, Table, TableSession
+from casino.refusals import Refusal
+
+
+def lock_session(table: Table) -> TableSession:
+    """Return the table's open session, locked; refuse ``table_closed``."""
+    session = TableSession.objects.select_for_update().filter(table=table, closed_at=None).first()
+    if session is None:
+        raise Refusal("table_closed")
+    return session
+
+
+def open(*, table: Table, dealer: Person, supervisor: Person, now: datetime) -> TableSession:
+    """Open a session with a dealer and a supervisor on duty, two different people; refuse ``table_open``."""
+    people.different(dealer.id, supervisor.id)
+    locked = Table.objects.select_for_update().get(pk=table.pk)
+    if locked.state != Table.State.CLOSED:
+        raise Refusal("table_open")
+    session = TableSession.objects.create(id=events.uuid7(now), table=table, opened_at=now)
+    Duty.objects.bulk_create(
+        [
+            Duty(session=session, person=dealer, role="dealer", on_at=now),
+            Duty(session=session, person=supervisor, role="supervisor", on_at=now),
+        ]
+    )
+    Table.objects.filter(pk=table.pk).update(state=Table.State.OPEN, stop_reason="")
+    events.announce(
+        [
+            Fact(
+                "table.opened",
+                f"tables/{table.code}",
+                {"session": str(session.id), "dealer": str(dealer.id), "supervisor": str(supervisor.id)},
+                table=table.code,
+            )
+        ]
+    )
+    return session
+
+
+def relieve(*, session: TableSession, role: str, person: Person, now: datetime) -> Duty:
+    """Put ``person`` on duty as ``dealer`` or ``supervisor``; who was there comes off at the same instant."""
+    others = Duty.objects.filter(session=session, off_at=None).exclude(role=role)
+    if others.filter(person=person).exists():
+        raise Refusal("sod_violation")
+    Duty.objects.filter(session=session, role=role, off_at=None).update(off_at=now)
+    duty = Duty.objects.create(session=session, person=person, role=role, on_at=now)
+    events.announce(
+        [
+            Fact(
+                "duty.changed",
+                f"tables/{session.table.code}",
+                {"session": str(session.id), "role": role, "person": str(person.id)},
+                table=session.table.code,
+            )
+        ]
+    )
+    return duty
+
+
+def stop(*, table: Table, reason: str, now: datetime) -> None:
+    """Stop an open table: no bets are covered until it resumes. What is dealt all the same is recorded."""
+    if not Table.objects.filter(pk=table.pk, state=Table.State.OPEN).update(
+        state=Table.State.STOPPED, stop_reason=reason
+    ):
+        raise Refusal("table_closed")
+    events.announce([Fact("table.stopped", f"tables/{table.code}", {"reason_code": reason}, table=table.code)])
+
+
+def resume(*, table: Table, now: datetime) -> None:
+    """Let a stopped table go on."""
+    if not Table.objects.filter(pk=table.pk, state=Table.State.STOPPED).update(
+        state=Table.State.OPEN, stop_reason=""
+    ):
+        raise Refusal("table_closed")
+    events.announce([Fact("table.resumed", f"tables/{table.code}", {}, table=table.code)])
+
+
+def close(
+    *, session: TableSession, last_round: int, carried_over_by: tuple[Person, Person] | None, now: datetime
+) -> None:
+    """Close a locked session.
+
+    Refused while numbers of the table's devices are missing (``device_numbers_missing``, with the ranges), while
+    rounds are being played or wait to be settled, or are held and nobody carries them over (``rounds_unfinished``,
+    with their numbers), and where the stated last round is not the last recorded (``last_round_differs``).
+    Held rounds are carried over by two different people, by name.
+    """
+    _refuse_missing_numbers(session)
+    rounds = Round.objects.filter(session=session, alias_of=None)
+    unfinished = rounds.filter(Q(standing__in=[Standing.PLAYING, Standing.DUE]))
+    held = list(rounds.filter(standing=Standing.HELD).order_by("number").values_list("id", "number"))
+    playing = list(unfinished.order_by("number").values_list("number", flat=True))
+    if playing or (held and carried_over_by is None):
+        raise Refusal("rounds_unfinished", rounds=playing + [number for _, number in held])
+    if carried_over_by is not None:
+        people.different(*(person.id for person in carried_over_by))
+    recorded = rounds.aggregate(last=Max("number"))["last"] or 0
+    if last_round != recorded:
+        raise Refusal("last_round_differs", recorded=recorded)
+    TableSession.objects.filter(pk=session.pk).update(closed_at=now, last_round=last_round)
+    Duty.objects.filter(session=session, off_at=None).update(off_at=now)
+    Table.objects.filter(pk=session.table_id).update(state=Table.State.CLOSED, stop_reason="")
+    carried: dict[str, object] = {}
+    if held and carried_over_by is not None:
+        carried = {
+            "held": [str(key) for key, _ in held],
+            "carried_over_by": [str(person.id) for person in carried_over_by],
+        }
+    events.announce(
+        [
+            Fact(
+                "table.closed",
+                f"tables/{session.table.code}",
+                {"session": str(session.id), "last_round": last_round, **carried},
+                table=session.table.code,
+            )
+        ]
+    )
+
+
+def _refuse_missing_numbers(session: TableSession) -> None:
+    missing = {
+        device.code: device.holes
+        for device in Device.objects.filter(table=session.table_id, revoked_at=None).exclude(holes=[])
+    }
+    if missing:
+        raise Refusal("device_numbers_missing", devices=missing)
+
+
+def of_code(code: str) -> Table:
+    """Return the table; refuse ``not_found``."""
+    table = Table.objects.filter(code=code).first()
+    if table is None:
+        raise Refusal("not_found")
+    return table
+
+
+def session_of(table_id: UUID) -> TableSession | None:
+    """Return the open session of a table, None while it is closed."""
+    return TableSession.objects.filter(table=table_id, closed_at=None).first()
