@@ -1,0 +1,176 @@
+"""Where the embedded servers keep their things: the git-ignored folder `.local/` of this clone.
+
+Standard library only, and nothing is created by importing it: the settings read addresses from here.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import quote, unquote
+
+from deploy.local.trouble import Trouble, no_room
+
+CLONE = Path(__file__).resolve().parent.parent.parent
+FOLDER = CLONE / ".local"
+LOOPBACK = "127.0.0.1"
+DATABASE = "pokdeng"
+ADMINISTRATOR = "postgres"
+LOGINS = ("pokdeng_app", "pokdeng_reader", "pokdeng_sealer")
+
+
+def make() -> None:
+    try:
+        FOLDER.mkdir(mode=0o711, exist_ok=True)
+    except OSError as error:
+        raise no_room(error, doing="The folder .local") from error
+
+
+def outside() -> Path:
+    """A folder every user may enter, for a clone that lies where only its owner may.
+
+    PostgreSQL refuses to run as root, and the user it runs as instead must reach its files.
+    """
+    name = hashlib.sha256(str(CLONE).encode()).hexdigest()[:16]
+    folder = Path("/var/tmp") / f"pokdeng-{name}"  # survives a restart of the machine, unlike /tmp
+    try:
+        folder.mkdir(mode=0o711, exist_ok=True)
+    except OSError as error:
+        raise no_room(error, doing="A folder for the database") from error
+    found = folder.lstat()
+    if folder.is_symlink() or found.st_uid != os.getuid():
+        raise Trouble(f"{folder} belongs to somebody else. Remove it and start again.")
+    return folder
+
+
+def write(name: str, value: dict[str, Any]) -> None:
+    """Replace a JSON file of the folder in one step; readable by its owner alone."""
+    try:
+        handle, temporary = tempfile.mkstemp(dir=FOLDER, prefix=f".{name}.")
+        try:
+            with os.fdopen(handle, "w") as file:
+                json.dump(value, file, indent=1)
+            os.replace(temporary, FOLDER / name)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise no_room(error, doing=f"Writing .local/{name}") from error
+
+
+def read(name: str) -> dict[str, Any]:
+    """The JSON file, or an empty dict where it is missing or was cut off by a crash."""
+    try:
+        value = json.loads((FOLDER / name).read_text())
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def passwords() -> dict[str, str]:
+    """Every secret of this clone by its name, made on first use. Call under the starting lock."""
+    known = read("secrets.json")
+    wanted = (ADMINISTRATOR, *LOGINS, "valkey", "django")
+    if any(name not in known for name in wanted):
+        for name in wanted:
+            known.setdefault(name, secrets.token_urlsafe(48))
+        write("secrets.json", known)
+    return known
+
+
+def database_url(*, role: str, database: str = DATABASE) -> str | None:
+    """Where the embedded PostgreSQL was last started, or None where it never was."""
+    port, password = read("postgres.json").get("port"), read("secrets.json").get(role)
+    if not port or not password:
+        return None
+    return f"postgresql://{role}:{quote(password, safe='')}@{LOOPBACK}:{port}/{database}"
+
+
+def unquoted(part: str | None) -> str:
+    """A part of an address as it was before it was put into one."""
+    return unquote(part or "")
+
+
+def redis_url(*, database: int = 0) -> str | None:
+    port, password = read("valkey.json").get("port"), read("secrets.json").get("valkey")
+    if not port or not password:
+        return None
+    return f"redis://:{quote(password, safe='')}@{LOOPBACK}:{port}/{database}"
+
+
+def django_secret() -> str | None:
+    return read("secrets.json").get("django")
+
+
+def port_is_free(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                return False
+            raise
+    return True
+
+
+def free_port(*, preferred: int | None = None) -> int:
+    """The preferred port while nobody listens on it, else one the system picks."""
+    if preferred and port_is_free(preferred):
+        return preferred
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.bind((LOOPBACK, 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def _open_lock(name: str) -> IO[str]:
+    try:
+        return open(FOLDER / f"{name}.lock", "a")  # noqa: SIM115  held, not read: closing it releases the lock
+    except OSError as error:
+        raise no_room(error, doing=f"The lock .local/{name}.lock") from error
+
+
+@contextmanager
+def locked(name: str) -> Iterator[None]:
+    """Wait for the named lock and hold it. A killed process holds nothing: the kernel lets go."""
+    with _open_lock(name) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def try_lock(name: str) -> IO[str] | None:
+    """The held lock as an open file, or None where somebody else holds it."""
+    file = _open_lock(name)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file
+
+
+def share(name: str) -> IO[str]:
+    """Hold the named lock together with others who share it."""
+    file = _open_lock(name)
+    fcntl.flock(file, fcntl.LOCK_SH)
+    return file
+
+
+def is_last(file: IO[str]) -> bool:
+    """Whether nobody else shares this lock. Asked on leaving: the share is given up either way."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,69 @@
+"""PostgreSQL and Valkey for this clone: the first user starts them, the last one out stops them.
+
+Each user (the started house, every test process) holds a share of one file lock while it needs the
+servers. The kernel drops the share of a killed process, so servers left behind by `kill -9` are found
+running by the next user, and stopped by the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from deploy.local import place, postgres, valkey
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where to reach the servers. `owner_url` is an administrator's: for migrations and tests alone."""
+
+    database_url: str
+    owner_url: str
+    reader_url: str
+    redis_url: str
+
+    def environment(self) -> dict[str, str]:
+        return {
+            "DATABASE_URL": self.database_url,
+            "DATABASE_OWNER_URL": self.owner_url,
+            "DATABASE_READER_URL": self.reader_url,
+            "REDIS_URL": self.redis_url,
+        }
+
+
+@contextmanager
+def running() -> Iterator[Addresses]:
+    place.make()
+    with place.locked("starting"):
+        share = place.share("servers")
+        try:
+            secrets = place.passwords()
+            postgres.start(secrets=secrets)
+            valkey.start(secret=secrets["valkey"])
+            addresses = _addresses()
+        except BaseException:
+            if place.is_last(share):
+                _stop()
+            share.close()
+            raise
+    try:
+        yield addresses
+    finally:
+        with place.locked("starting"), share:
+            if place.is_last(share):
+                _stop()
+
+
+def _addresses() -> Addresses:
+    database, owner, reader = (
+        place.database_url(role=role) for role in ("pokdeng_app", place.ADMINISTRATOR, "pokdeng_reader")
+    )
+    broker = place.redis_url()
+    assert database and owner and reader and broker, "the servers were started without an address"
+    return Addresses(database_url=database, owner_url=owner, reader_url=reader, redis_url=broker)
+
+
+def _stop() -> None:
+    valkey.stop()
+    postgres.stop()

@@ -1,0 +1,131 @@
+-- Who may do what in the database. Applied before and after every migration, by an administrator; running it
+-- again changes nothing. PostgreSQL 15 and newer.
+--
+--   pokdeng_owner   no login; owns the database, the schema and everything in it; migrations run as it
+--   pokdeng_app     web, worker, beat and tests: reads, adds, and changes the columns listed in part 3
+--   pokdeng_reader  check_books and reports: reads
+--   pokdeng_sealer  numbers the log's leaves and signs checkpoints
+--
+-- The three logins own nothing, so none of them can switch off a trigger or truncate a table.
+-- Their passwords are set by whoever starts the service, never here.
+
+-- ── 1. Roles ────────────────────────────────────────────────────────────────────────────────────────────
+DO $$
+DECLARE
+    wanted record;
+BEGIN
+    FOR wanted IN
+        SELECT * FROM (VALUES
+            ('pokdeng_owner',  'NOLOGIN'),
+            ('pokdeng_app',    'LOGIN'),
+            ('pokdeng_reader', 'LOGIN'),
+            ('pokdeng_sealer', 'LOGIN')
+        ) AS roles (name, login)
+    LOOP
+        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = wanted.name) THEN
+            BEGIN
+                EXECUTE format('CREATE ROLE %I %s NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS',
+                               wanted.name, wanted.login);
+            EXCEPTION
+                WHEN duplicate_object OR unique_violation THEN NULL;  -- another start was faster
+            END;
+        END IF;
+    END LOOP;
+    -- An administrator who is no superuser must be a member to act as the owner.
+    IF NOT pg_has_role(current_user, 'pokdeng_owner', 'MEMBER') THEN
+        EXECUTE format('GRANT pokdeng_owner TO %I', current_user);
+    END IF;
+END
+$$;
+
+-- ── 2. Ownership, and nothing for strangers ─────────────────────────────────────────────────────────────
+DO $$
+BEGIN
+    IF (SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = current_database()) <> 'pokdeng_owner' THEN
+        EXECUTE format('ALTER DATABASE %I OWNER TO pokdeng_owner', current_database());
+    END IF;
+    EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
+    EXECUTE format('GRANT CONNECT ON DATABASE %I TO pokdeng_app, pokdeng_reader, pokdeng_sealer', current_database());
+    IF (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'public') <> 'pokdeng_owner' THEN
+        ALTER SCHEMA public OWNER TO pokdeng_owner;
+    END IF;
+END
+$$;
+REVOKE ALL ON SCHEMA public FROM PUBLIC;
+GRANT USAGE ON SCHEMA public TO pokdeng_app, pokdeng_reader, pokdeng_sealer;
+-- A table nobody granted anything on stays closed: there is no default grant, part 3 runs after each migration.
+ALTER DEFAULT PRIVILEGES FOR ROLE pokdeng_owner IN SCHEMA public REVOKE ALL ON TABLES FROM PUBLIC;
+ALTER DEFAULT PRIVILEGES FOR ROLE pokdeng_owner IN SCHEMA public REVOKE ALL ON SEQUENCES FROM PUBLIC;
+
+-- ── 3. Grants ───────────────────────────────────────────────────────────────────────────────────────────
+DO $$
+DECLARE
+    found record;
+    columns text;
+    -- Tables the application reads only: the framework fills them while migrating.
+    only_read CONSTANT text[] := ARRAY[
+        'django_migrations', 'django_content_type', 'auth_group', 'auth_permission', 'auth_group_permissions'
+    ];
+    -- Not for the reader's eyes: whoever checks the books needs no session, password or PIN.
+    hidden_tables CONSTANT text[] := ARRAY['django_session'];
+    hidden_columns CONSTANT text[] := ARRAY['password', 'pin'];
+BEGIN
+    REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC, pokdeng_app, pokdeng_reader, pokdeng_sealer;
+    REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM PUBLIC, pokdeng_app, pokdeng_reader, pokdeng_sealer;
+    GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO pokdeng_app;
+
+    FOR found IN
+        SELECT c.oid, c.relname AS name, c.relkind IN ('r', 'p') AS is_table
+        FROM pg_class c
+        WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm') AND NOT c.relispartition
+        ORDER BY c.relname
+    LOOP
+        EXECUTE format('GRANT SELECT ON public.%I TO pokdeng_app', found.name);
+        IF found.is_table AND NOT found.name = ANY (only_read) THEN
+            EXECUTE format('GRANT INSERT ON public.%I TO pokdeng_app', found.name);
+        END IF;
+
+        IF NOT found.name = ANY (hidden_tables) THEN
+            SELECT string_agg(format('%I', attname), ', ' ORDER BY attnum) INTO columns
+            FROM pg_attribute
+            WHERE attrelid = found.oid AND attnum > 0 AND NOT attisdropped AND NOT attname = ANY (hidden_columns);
+            IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = found.oid AND attname = ANY (hidden_columns)) THEN
+                EXECUTE format('GRANT SELECT (%s) ON public.%I TO pokdeng_reader', columns, found.name);
+            ELSE
+                EXECUTE format('GRANT SELECT ON public.%I TO pokdeng_reader', found.name);
+            END IF;
+        END IF;
+    END LOOP;
+
+    -- What the application may change in a row that exists. A table that is not named here is append-only
+    -- for it. '*' stands for the whole row, 'DELETE' beside it for taking the row away again.
+    FOR found IN
+        SELECT listed.* FROM (VALUES
+            -- table                     columns                                              rows may go
+            -- the framework's own
+            ('django_session',           'session_data, expire_date',                         true),
+            -- casino: people, devices, tables
+            ('casino_person',            'last_login, password, pin, is_active, role, permissions, display_name', false)
+        ) AS listed (name, changes, goes)
+        JOIN pg_class c ON c.relname = listed.name AND c.relnamespace = 'public'::regnamespace
+    LOOP
+        EXECUTE format('GRANT UPDATE (%s) ON public.%I TO pokdeng_app', found.changes, found.name);
+        IF found.goes THEN
+            EXECUTE format('GRANT DELETE ON public.%I TO pokdeng_app', found.name);
+        END IF;
+    END LOOP;
+
+    -- The sealer reads the log and adds leaves and checkpoints.
+    FOR found IN
+        SELECT c.relname AS name, c.relname <> 'audit_logentry' AS adds
+        FROM pg_class c
+        WHERE c.relnamespace = 'public'::regnamespace
+          AND c.relname IN ('audit_logentry', 'audit_leaf', 'audit_checkpoint')
+    LOOP
+        EXECUTE format('GRANT SELECT ON public.%I TO pokdeng_sealer', found.name);
+        IF found.adds THEN
+            EXECUTE format('GRANT INSERT ON public.%I TO pokdeng_sealer', found.name);
+        END IF;
+    END LOOP;
+END
+$$;

@@ -1,0 +1,262 @@
+"""Where the three layers become one service. Every value that differs between houses comes from the environment.
+
+Without `DATABASE_URL` the servers of this clone are used (`deploy/local`), as `manage.py up` started them.
+`DEMONSTRATION=1` is a house on a bare loopback address: no TLS, so cookies without the `__Host-` prefix. It is
+set by `manage.py up` and by tests; `check --deploy` refuses it, and refuses `SIGNATURES=on_duty`.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from deploy import environment, logs
+from deploy.local import place
+
+BASE_DIR = place.CLONE
+
+# ── The house ────────────────────────────────────────────────────────────────────────────────────────
+PROPERTY = {
+    "code": environment.text("PROPERTY_CODE", "POKDENG"),
+    "zone": environment.text("PROPERTY_ZONE", "Asia/Bangkok"),
+    "day_start_hour": environment.number("PROPERTY_DAY_START_HOUR", default=6, least=0, most=23),
+    "currency": environment.text("PROPERTY_CURRENCY", "THB"),
+}
+# Who listens to every act. Without it nothing can be done: `announce` raises.
+WITNESS = environment.text("WITNESS", "audit.log.witness")
+# Whether a ruling needs its supervisor's signature, or a supervisor on duty at the table is enough.
+SIGNATURES = environment.choice("SIGNATURES", default="required", among=("required", "on_duty"))
+DEMONSTRATION = environment.flag("DEMONSTRATION", default=False)
+# What this process does: it decides time-outs. "web" for commands too.
+PROCESS = environment.choice("PROCESS", default="web", among=("web", "worker", "beat"))
+
+# ── Django ───────────────────────────────────────────────────────────────────────────────────────────
+DEBUG = False
+DATABASE_URL = environment.text("DATABASE_URL") or place.database_url(role="pokdeng_app") or ""
+LOCAL = not environment.text("DATABASE_URL")
+SECRET_KEY = environment.text("SECRET_KEY")
+if not SECRET_KEY:
+    if not LOCAL and not DEMONSTRATION:
+        raise ImproperlyConfigured("SECRET_KEY is missing: set it to 50 random characters or more.")
+    # Before the first `up` there is no secret yet, and nothing it could sign either.
+    SECRET_KEY = place.django_secret() or secrets.token_urlsafe(48)
+SECRET_KEY_FALLBACKS = environment.words("SECRET_KEY_FALLBACKS")
+ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", default="127.0.0.1,localhost,[::1]" if LOCAL or DEMONSTRATION else "")
+ROOT_URLCONF = "deploy.urls"
+WSGI_APPLICATION = "deploy.wsgi.application"
+AUTH_USER_MODEL = "casino.Person"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+INSTALLED_APPS = [
+    "deploy",  # first: its migrate, test and templates go before those of others
+    "casino",
+    "settlement",
+    "audit",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "csp",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.staticfiles",
+]
+MIDDLEWARE = [
+    "deploy.request_ids.RequestIds",
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+# ── Database ─────────────────────────────────────────────────────────────────────────────────────────
+STATEMENT_TIMEOUT_MS = 10_000 if PROCESS == "web" else 30_000
+
+
+def _timeouts(*, statement_ms: int) -> str:
+    return (
+        f"-c lock_timeout=2000 -c statement_timeout={statement_ms} -c idle_in_transaction_session_timeout=10000"
+    )
+
+
+def _connection(url: str, *, statement_ms: int) -> dict[str, Any]:
+    found = environment.database(url or "postgresql://pokdeng_app@127.0.0.1:1/not-started")
+    found["OPTIONS"] |= {
+        "options": _timeouts(statement_ms=statement_ms),
+        "application_name": f"pokdeng-{PROCESS}",
+        "connect_timeout": 5,
+        "tcp_user_timeout": 10_000,
+    }
+    return found
+
+
+DATABASES: dict[str, dict[str, Any]] = {"default": _connection(DATABASE_URL, statement_ms=STATEMENT_TIMEOUT_MS)}
+DATABASES["default"]["ATOMIC_REQUESTS"] = False
+_pool = environment.number("DATABASE_POOL", default=0, least=0, most=100)
+if _pool:
+    # Threads of one process share connections; without a pool each thread opens its own.
+    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": _pool, "timeout": 5}
+else:
+    DATABASES["default"]["CONN_MAX_AGE"] = environment.number("CONN_MAX_AGE", default=0, least=0, most=3600)
+# For `migrate` alone: an administrator who may act as pokdeng_owner. Web and worker are started without it.
+DATABASE_OWNER_URL = environment.text("DATABASE_OWNER_URL")
+# For `check_books` and reports: reads everything in one long transaction, changes nothing.
+DATABASE_READER_URL = environment.text("DATABASE_READER_URL")
+if LOCAL:
+    DATABASE_OWNER_URL = DATABASE_OWNER_URL or place.database_url(role=place.ADMINISTRATOR) or ""
+    DATABASE_READER_URL = DATABASE_READER_URL or place.database_url(role="pokdeng_reader") or ""
+SESSION_ENGINE = "django.contrib.sessions.backends.db"
+# No cache: a cached amount is a second truth, and a cached counter is bypassed by parallel requests.
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}
+
+# ── Language and time ────────────────────────────────────────────────────────────────────────────────
+LANGUAGE_CODE = "en"
+LANGUAGES = [("th", "ไทย"), ("en", "English")]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+# ── Files ────────────────────────────────────────────────────────────────────────────────────────────
+STATIC_URL = "/static/"
+STATIC_ROOT = environment.text("STATIC_ROOT") or None
+_static_files = "whitenoise.storage.CompressedManifestStaticFilesStorage" if STATIC_ROOT else (
+    "django.contrib.staticfiles.storage.StaticFilesStorage"
+)
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},  # the service keeps no uploads
+    "staticfiles": {"BACKEND": _static_files},
+}
+WHITENOISE_USE_FINDERS = STATIC_ROOT is None
+DATA_UPLOAD_MAX_MEMORY_SIZE = 262_144  # a body of 256 kB; a statement file has its own door
+
+# ── People ───────────────────────────────────────────────────────────────────────────────────────────
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "admin:login"
+
+# ── What a browser is told ───────────────────────────────────────────────────────────────────────────
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "worker-src": [SELF],
+        "manifest-src": [SELF],
+        "form-action": [SELF],
+        "img-src": [SELF, "data:"],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+        "report-uri": "/csp-reports/",
+    }
+}
+_tls = not DEMONSTRATION
+_prefix = "__Host-" if _tls else ""
+SESSION_COOKIE_NAME = f"{_prefix}sessionid"
+SESSION_COOKIE_SECURE = _tls
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Strict"
+SESSION_COOKIE_AGE = 12 * 3600
+CSRF_COOKIE_NAME = f"{_prefix}csrftoken"
+CSRF_COOKIE_SECURE = _tls
+CSRF_COOKIE_HTTPONLY = True
+CSRF_COOKIE_SAMESITE = "Strict"
+CSRF_TRUSTED_ORIGINS = environment.words("CSRF_TRUSTED_ORIGINS")
+SECURE_SSL_REDIRECT = _tls
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked from inside, without TLS
+if environment.flag("BEHIND_TLS_PROXY", default=False):
+    # One trusted hop, which drops what came from outside under this name.
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if _tls else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = _tls
+SECURE_HSTS_PRELOAD = _tls
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+# ── The API ──────────────────────────────────────────────────────────────────────────────────────────
+REST_FRAMEWORK = {
+    # A view that does not say who may use it is closed.
+    "DEFAULT_PERMISSION_CLASSES": ["casino.api.door.Declared"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "deploy.errors.problem",
+    "UNICODE_JSON": True,
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Pok Deng back office",
+    "DESCRIPTION": "Tables record what happened; rounds are judged and posted to the satang; every act is witnessed.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SCHEMA_PATH_PREFIX": r"/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+}
+
+# ── Wake-up calls ────────────────────────────────────────────────────────────────────────────────────
+# A message only rings the bell: it carries ids, and the worker reads everything from PostgreSQL.
+REDIS_URL = environment.text("REDIS_URL") or place.redis_url() or "redis://127.0.0.1:1/0"
+CELERY_BROKER_URL = REDIS_URL
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
+    "visibility_timeout": 120,
+    "unacked_restore_interval": 2,
+    "unacked_restore_throttle": 1,
+}
+if PROCESS == "web":
+    # Ringing never holds up an answer; the sweep finds what was not rung.
+    CELERY_BROKER_TRANSPORT_OPTIONS |= {"socket_timeout": 0.05, "socket_connect_timeout": 0.05, "max_retries": 0}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_TIME_LIMIT = 60
+CELERY_TASK_SOFT_TIME_LIMIT = 45
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_RESULT_BACKEND = None
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 20
+CELERY_WORKER_ENABLE_SOFT_SHUTDOWN_ON_IDLE = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {}
+
+# ── What is written down about the running of it ─────────────────────────────────────────────────────
+LOGGING = logs.configuration(level=environment.choice("LOG_LEVEL", default="INFO", among=("DEBUG", "INFO", "WARNING")))

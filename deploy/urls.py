@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import include, path
+from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
+
+from deploy import csp_reports, health
+
+urlpatterns = [
+    path("api/v1/", include("casino.urls")),
+    path("api/v1/", include("settlement.urls")),
+    path("api/v1/", include("audit.urls")),
+    path("api/schema/", SpectacularJSONAPIView.as_view(), name="schema"),
+    path("api/docs/", SpectacularSwaggerSplitView.as_view(), name="docs"),
+    path("admin/", admin.site.urls),
+    path("healthz", health.healthz, name="healthz"),
+    path("csp-reports/", csp_reports.record, name="csp-reports"),
+]

@@ -1,0 +1,103 @@
+"""Fixtures that more than one folder of tests uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import psycopg
+import pytest
+
+from deploy.local import servers
+from tests import database
+from tests.database import Connection, House
+
+
+@pytest.fixture(scope="session")
+def house() -> Iterator[House]:
+    """The running servers. Started here where nobody named or started others; the last one out stops them."""
+    from django.conf import settings
+
+    from deploy.celery import app
+
+    with ExitStack() as stack:
+        addresses = database.given_addresses() or stack.enter_context(servers.running())
+        settings.REDIS_URL = settings.CELERY_BROKER_URL = database.broker_of_this_process(addresses.redis_url)
+        app.conf.broker_url = settings.REDIS_URL
+        yield House(addresses=addresses)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(house: House, django_test_environment: None, django_db_blocker: Any) -> Iterator[None]:
+    """In place of pytest-django's: the template, and this process's clone of it."""
+    from django.test import TransactionTestCase
+
+    with django_db_blocker.unblock():
+        house.prepare()
+        ours = house.clone()
+        before = house.use(ours)
+    patch = pytest.MonkeyPatch()
+    clones: list[tuple[str, str]] = []
+
+    def move_into_a_clone(cls: type[TransactionTestCase]) -> None:
+        name = house.clone()
+        clones.append((name, house.use(name)))
+
+    def move_out_again(self: TransactionTestCase) -> None:
+        name, back = clones.pop()
+        house.use(back)
+        house.drop(name)
+
+    # Where Django would fill tables before and empty them after a test that commits.
+    patch.setattr(TransactionTestCase, "_fixture_setup", classmethod(move_into_a_clone))
+    patch.setattr(TransactionTestCase, "_fixture_teardown", move_out_again)
+    yield
+    patch.undo()
+    with django_db_blocker.unblock():
+        house.use(before)
+        house.drop(ours)
+
+
+def _current(house: House, url: str) -> str:
+    from django.db import connection
+
+    return database.at(url, database=connection.settings_dict["NAME"])
+
+
+@pytest.fixture
+def dsn(house: House, request: pytest.FixtureRequest) -> str:
+    """The application's address of the current test's database, for further connections.
+
+    Only what was committed is seen through it: use it with `django_db(transaction=True)`.
+    """
+    request.getfixturevalue("_django_db_helper")
+    return _current(house, house.addresses.database_url)
+
+
+@pytest.fixture
+def administrator(house: House, request: pytest.FixtureRequest) -> Iterator[Connection]:
+    """A superuser in the current test's database, who may do what the service must find afterwards."""
+    request.getfixturevalue("_django_db_helper")
+    with psycopg.connect(_current(house, house.addresses.owner_url), autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def owner(administrator: Connection) -> Connection:
+    """The owner of every table, in the current test's database: grants do not stop it, triggers must."""
+    administrator.execute("SET ROLE pokdeng_owner")
+    return administrator
+
+
+@pytest.fixture
+def broker(house: House) -> Iterator[Any]:
+    """This process's Redis database, empty."""
+    import redis
+    from django.conf import settings
+
+    client = redis.Redis.from_url(settings.REDIS_URL)
+    client.flushdb()
+    yield client
+    client.flushdb()
+    client.close()
