@@ -5,7 +5,7 @@ names every doubt, not the first one met.
 """
 
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -100,7 +100,7 @@ def multiples(record: RoundRecord, house: HouseRules) -> dict[str, int]:
     }
 
 
-def without(record: RoundRecord, wagers: Set[str]) -> RoundRecord:
+def without(record: RoundRecord, wagers: AbstractSet[str]) -> RoundRecord:
     """Return the record without wagers that do not play, and without the hands that only they put in play."""
     left = tuple(wager for wager in record.wagers if wager.id not in wagers)
     betted = {wager.hand for wager in left}
@@ -122,9 +122,7 @@ def _certain_hands(record: RoundRecord) -> frozenset[str]:
         return frozenset(hand.name for hand in everyone)
     slots = _slots(record)
     times = Counter(card for hand in everyone for card in hand.cards)
-    return frozenset(
-        hand.name for hand in everyone if _is_certain(hand, slots.get(hand.name, []), times)
-    )
+    return frozenset(hand.name for hand in everyone if _is_certain(hand, slots.get(hand.name, []), times))
 
 
 def _is_certain(hand: Hand, slots: list[Slot], times: Counter[int]) -> bool:

@@ -39,7 +39,7 @@ MOST_HANDS = 17
 """Three cards each for more hands than this do not fit into the deck."""
 
 
-class InvalidSheet(ValueError):
+class InvalidSheet(ValueError):  # noqa: N818 - the house refuses a sheet; an error would be ours
     """The sheet cannot be read: an unknown option, or a value the option does not have."""
 
     def __init__(self, why: str, *, options: tuple[str, ...]) -> None:
@@ -233,9 +233,8 @@ def _read(options: Mapping[str, Any], *, base: HouseRules) -> HouseRules:
         raise InvalidSheet("no such option", options=unknown)
     values: dict[str, Any] = {field.name: getattr(base, field.name) for field in fields(HouseRules)}
     for name, value in options.items():
-        if name in _PARTS and isinstance(value, Mapping):
-            value = {**asdict(values[name]), **value}
-        values[name] = _READERS[name](name, value) if name in _READERS else _choice(name, value)
+        whole = {**asdict(values[name]), **value} if name in _PARTS and isinstance(value, Mapping) else value
+        values[name] = _READERS[name](name, whole) if name in _READERS else _choice(name, whole)
     return HouseRules(**values)
 
 

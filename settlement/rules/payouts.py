@@ -6,7 +6,8 @@ reads a clock, a wallet or a setting; what a judgement needs of those comes as a
 Read in order: ``compare`` and ``exposure``, the verdict's values, ``judge``, then its steps.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Literal, NamedTuple
 
 from casino.record import Owner, RoundRecord, led
@@ -18,9 +19,7 @@ from settlement.rules.showdown import Step
 Outcome = Literal["settled", "held", "voided", "open"]
 
 
-def compare(
-    guest: Hand | Sequence[int], dealer: Hand | Sequence[int], house: HouseRules
-) -> tuple[int, Step]:
+def compare(guest: Hand | Sequence[int], dealer: Hand | Sequence[int], house: HouseRules) -> tuple[int, Step]:
     """Return how many stakes the guest wins (negative: loses) and the step that decided, from hands or
     cards."""
     ours = guest if isinstance(guest, Hand) else hands.classify(guest, house)
@@ -91,7 +90,7 @@ def judge(
     house: HouseRules,
     *,
     bank: int | None = None,
-    not_in_play: Set[str] = frozenset(),
+    not_in_play: AbstractSet[str] = frozenset(),
 ) -> Verdict:
     """Return the verdict on a round under its sheet; the same input gives the same answer for ever.
 
