@@ -1,11 +1,12 @@
 """The witness, and the reading of what it wrote.
 
-An entry commits with its act or not at all, and says what the act changed in ids, integers and strings: no name of a
-person, no float, and of a reason that somebody typed only its code and the SHA-256 of the text.
+An entry commits with its act or not at all, and says what the act changed in ids, integers and strings: no
+name of a person, no float, and of a reason that somebody typed only its code and the SHA-256 of the text.
 """
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -13,20 +14,22 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connection
 
-from casino import events
+from audit import merkle
+from audit.models import LogEntry
+from casino import events, people
+from casino.models import Role, Table
 
 VERSION = 1
-LEAF_PREFIX = b"\x00"
 LONGEST = 200
-"""Characters kept of a subject or a request id: both may hold what a stranger wrote into an address or a header."""
+"""Characters kept of a subject or a request id: a stranger may have written either."""
 
 _INSERT = """
-INSERT INTO audit_logentry (origin, recorded_at, action, subject, table_code, round, actor_kind, actor, device, person,
-                            role, request_id, bytes, leaf_hash)
-SELECT %(origin)s, %(at)s, f.action, f.subject, f.table_code, f.round, %(kind)s, %(actor)s, %(device)s, f.person,
-       %(role)s, %(request)s, f.bytes, f.leaf_hash
-FROM unnest(%(actions)s::text[], %(subjects)s::text[], %(tables)s::text[], %(rounds)s::uuid[], %(persons)s::uuid[],
-            %(bytes)s::bytea[], %(hashes)s::bytea[])
+INSERT INTO audit_logentry (origin, recorded_at, action, subject, table_code, round,
+                            actor_kind, actor, device, person, role, request_id, bytes, leaf_hash)
+SELECT %(origin)s, %(at)s, f.action, f.subject, f.table_code, f.round,
+       %(kind)s, %(actor)s, %(device)s, f.person, %(role)s, %(request)s, f.bytes, f.leaf_hash
+FROM unnest(%(actions)s::text[], %(subjects)s::text[], %(tables)s::text[], %(rounds)s::uuid[],
+            %(persons)s::uuid[], %(bytes)s::bytea[], %(hashes)s::bytea[])
      WITH ORDINALITY AS f (action, subject, table_code, round, person, bytes, leaf_hash, place)
 ORDER BY f.place
 """
@@ -45,7 +48,7 @@ def witness(*, act: events.Act, facts: Sequence[events.Fact]) -> list[bytes]:
         _bytes(origin=origin, act=act, fact=fact, person=person)
         for fact, person in zip(facts, persons, strict=True)
     ]
-    hashes = [leaf_hash(data) for data in written]
+    hashes = [merkle.leaf_hash(data) for data in written]
     actor = act.actor
     with connection.cursor() as cursor:
         cursor.execute(
@@ -73,11 +76,6 @@ def witness(*, act: events.Act, facts: Sequence[events.Fact]) -> list[bytes]:
 def log_name() -> str:
     """Return the name of the log that entries are written to (the setting LOG_ORIGIN)."""
     return str(getattr(settings, "LOG_ORIGIN", "pokdeng"))
-
-
-def leaf_hash(data: bytes) -> bytes:
-    """Return SHA-256(0x00 ‖ data). The prefix tells a leaf from an inner node, so neither passes for the other."""
-    return hashlib.sha256(LEAF_PREFIX + data).digest()
 
 
 def stamp(at: datetime) -> str:
@@ -128,8 +126,10 @@ def _without_reason_text(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _storable(value: Any) -> Any:
-    """Show NUL and lone surrogates, which PostgreSQL cannot keep as text, by signs that it can: a hostile request
-    must not be able to stop its own refusal from being written down."""
+    """Show NUL and lone surrogates, which PostgreSQL cannot keep as text, by signs that it can.
+
+    A hostile request must not be able to stop its own refusal from being written down.
+    """
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, dict):
@@ -148,3 +148,104 @@ def _text(value: str) -> str:
         return value
     shown = value.replace("\0", "␀")
     return shown.encode(errors="surrogatepass").decode(errors="replace")
+
+
+# -- reading -------------------------------------------------------------------------------------------------
+
+SECURITY_ACTIONS = frozenset(
+    {
+        "act.refused",
+        "books.checked",
+        "device.enrolled",
+        "device.revoked",
+        "device.stated",
+        "log.read",
+        "person.changed",
+        "person.created",
+        "person.sign_in_failed",
+        "person.signed_in",
+        "person.signed_out",
+    }
+)
+"""Actions about rights, keys and doors: all an administrator sees. Who grants rights does not read the play."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a reader asks for; empty or None asks for all. ``since`` is an entry's id, itself left out."""
+
+    action: str = ""
+    subject: str = ""
+    table: str = ""
+    round: UUID | None = None
+    actor: str = ""
+    person: UUID | None = None
+    request: str = ""
+    since: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Entries, newest first, and the id below which the next page begins (None: there is none)."""
+
+    entries: list[LogEntry]
+    before: int | None
+
+
+def read(*, filters: Filters, before: int | None, limit: int) -> Page:
+    """Return a page of the entries that the act's principal may see. Reading the log is itself an act.
+
+    A supervisor sees the tables where he is on duty, an administrator what concerns rights and doors; what is
+    out of scope is left out without a word. Refuses ``forbidden``. A page never holds the entry of its own
+    reading.
+    """
+    act = events.current()
+    codes = _tables_of(act.actor)
+    found = LogEntry.objects.filter(**_asked(filters)).order_by("-id")
+    if codes is not None:
+        found = found.filter(table_code__in=codes)
+    if act.actor.role == Role.ADMINISTRATOR:
+        found = found.filter(action__in=SECURITY_ACTIONS)
+    if before is not None:
+        found = found.filter(id__lt=before)
+    rows = list(found[: limit + 1])
+    page = Page(entries=rows[:limit], before=rows[limit - 1].id if len(rows) > limit else None)
+    events.announce([_reading(filters=filters, before=before, page=page)])
+    return page
+
+
+def _tables_of(actor: events.Principal) -> list[str] | None:
+    tables = people.tables_in_scope(actor, "read_log")
+    return (
+        None if tables is None else list(Table.objects.filter(id__in=tables).values_list("code", flat=True))
+    )
+
+
+def _asked(filters: Filters) -> dict[str, Any]:
+    asked = {
+        "action": filters.action,
+        "subject": filters.subject,
+        "table_code": filters.table,
+        "round": filters.round,
+        "actor": filters.actor,
+        "person": filters.person,
+        "request_id": filters.request,
+    }
+    given = {name: value for name, value in asked.items() if value}
+    return given if filters.since is None else given | {"id__gt": filters.since}
+
+
+def _reading(*, filters: Filters, before: int | None, page: Page) -> events.Fact:
+    asked = {
+        name: value if isinstance(value, int) else str(value)
+        for name, value in asdict(filters).items()
+        if value not in ("", None)
+    }
+    told = {
+        "filters": asked,
+        "before": before,
+        "entries": len(page.entries),
+        "newest": page.entries[0].id if page.entries else None,
+        "oldest": page.entries[-1].id if page.entries else None,
+    }
+    return events.Fact("log.read", "log", told, table=filters.table)

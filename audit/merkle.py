@@ -1,10 +1,11 @@
 """The Merkle tree of RFC 6962: roots, and short proofs that an entry is in it and that it only grew.
 
-Hashes are SHA-256. A leaf's prefix is 0x00 and an inner node's 0x01, so neither can pass for the other. There is no
-proof from or into the empty tree: it would prove nothing, and a verifier that took one could be shown anything.
+Hashes are SHA-256. A leaf's prefix is 0x00 and an inner node's 0x01, so neither can pass for the other. There
+is no proof from or into the empty tree: it would prove nothing, and a verifier that took one could be shown
+anything.
 
-A proof is made from ``Subtrees``, which returns the hash over a range of leaves; ``over(leaves)`` gives one for a
-list of leaf hashes, a store of inner nodes another.
+A proof is made from ``Subtrees``, which returns the hash over a range of leaves; ``over(leaves)`` gives one
+for a list of leaf hashes, a store of inner nodes another.
 """
 
 import hashlib
@@ -31,7 +32,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 class Frontier:
     """The right edge of a growing tree: what is needed to add leaves and name the root, log₂ n hashes in all.
 
-    ``peaks`` are the roots of the complete subtrees, largest first, for a ``size`` whose one-bits they stand for.
+    ``peaks`` are the roots of the complete subtrees, largest first, one for each one-bit of ``size``.
     """
 
     def __init__(self, *, size: int = 0, peaks: Sequence[bytes] = ()) -> None:
@@ -144,7 +145,8 @@ def check_inclusion(*, leaf: bytes, index: int, size: int, proof: Sequence[bytes
 
 
 def check_consistency(*, old: int, size: int, old_root: bytes, root: bytes, proof: Sequence[bytes]) -> None:
-    """Raise BadProof unless ``proof`` shows that the tree with ``old_root`` is the beginning of that with ``root``."""
+    """Raise BadProof unless ``proof`` shows that the tree of ``old_root`` is the beginning of that of
+    ``root``."""
     if not 0 < old <= size:
         raise BadProof(f"a tree of {old} leaves is not the beginning of one of {size}")
     if old == size:
@@ -154,9 +156,17 @@ def check_consistency(*, old: int, size: int, old_root: bytes, root: bytes, proo
     steps = list(proof)
     if old & (old - 1) == 0:
         steps.insert(0, old_root)
+    before, after = _climb(steps, place=old - 1, last=size - 1)
+    if before != old_root:
+        raise BadProof("the proof leads to another old root")
+    if after != root:
+        raise BadProof("the proof leads to another root")
+
+
+def _climb(steps: Sequence[bytes], *, place: int, last: int) -> tuple[bytes, bytes]:
+    """Return the roots of the older and of the newer tree to which a consistency proof leads."""
     if not steps:
         raise BadProof("the proof is too short")
-    place, last = old - 1, size - 1
     while place & 1:
         place, last = place >> 1, last >> 1
     before = after = steps[0]
@@ -172,7 +182,4 @@ def check_consistency(*, old: int, size: int, old_root: bytes, root: bytes, proo
         place, last = place >> 1, last >> 1
     if last != 0:
         raise BadProof("the proof is too short")
-    if before != old_root:
-        raise BadProof("the proof leads to another old root")
-    if after != root:
-        raise BadProof("the proof leads to another root")
+    return before, after

@@ -1,7 +1,7 @@
 """The log: one entry for each act of the house, added in the act's own transaction and never changed.
 
-An entry is its ``bytes``. The other columns repeat what stands in them, so that an entry can be found; the database
-refuses a row whose columns or hash say something else than its bytes.
+An entry is its ``bytes``. The other columns repeat what stands in them, so that an entry can be found; the
+database refuses a row whose columns or hash say something else than its bytes.
 """
 
 from __future__ import annotations
@@ -23,26 +23,27 @@ class CurrentTransaction(Func):
         super().__init__(output_field=TransactionField())
 
 
-class TransactionField(models.BigIntegerField):
+class TransactionField(models.BigIntegerField):  # type: ignore[type-arg]
     """A 64-bit transaction number (``xid8``): it does not wrap round, so it orders a log for good."""
 
-    def db_type(self, connection: Any) -> str:
+    def db_type(self, connection: Any) -> str:  # noqa: ARG002
         return "xid8"
 
-    def from_db_value(self, value: Any, expression: Any, connection: Any) -> int | None:
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> int | None:  # noqa: ARG002
         return None if value is None else int(value)
 
-    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:  # noqa: ARG002
         return value if value is None or hasattr(value, "resolve_expression") else str(value)
 
 
 class LogEntry(models.Model):
     """One act, or for a batch of events one round it touched, as the witness saw it.
 
-    ``bytes`` is canonical JSON and ``leaf_hash`` SHA-256(0x00 ‖ bytes), the entry's leaf in the tree to come. The log
-    is ordered by (``xid``, ``id``): ``id`` alone is given before the commit, so a slow writer commits a lower one
-    later. ``recorded_at`` is the act's instant; ``origin`` the log's name. ``actor`` is the principal's id, ``device``
-    the code of the terminal or camera it came through, ``person`` who acted: at a terminal both are set.
+    ``bytes`` is canonical JSON and ``leaf_hash`` SHA-256(0x00 ‖ bytes), the entry's leaf in the tree to come.
+    The log is ordered by (``xid``, ``id``): ``id`` alone is given before the commit, so a slow writer commits
+    a lower one later. ``recorded_at`` is the act's instant; ``origin`` the log's name. ``actor`` is the
+    principal's id, ``device`` the code of the terminal or camera it came through, ``person`` who acted: at a
+    terminal both are set.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -65,9 +66,9 @@ class LogEntry(models.Model):
     class Meta:
         verbose_name = "log entry"
         verbose_name_plural = "log entries"
-        # Every list is read newest first along an index that ends in the id, so its cost does not grow with the log.
-        # An entry without a table, round, device or person is in no index for these. Times follow the ids closely,
-        # so a block range index finds a day in a few pages at a thousandth of the size.
+        # Every list is read newest first along an index that ends in the id, so its cost does not grow with
+        # the log. An entry without a table, round or person is in no index for these. Times follow the ids
+        # closely, so a block range index finds a day in a few pages at a thousandth of the size.
         indexes: ClassVar = [
             models.Index(fields=["xid", "id"], name="log_entry_order"),
             models.Index(fields=["action", "id"], name="log_entry_by_action"),

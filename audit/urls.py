@@ -1,3 +1,7 @@
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from audit import api
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("audit/entries", api.Entries.as_view(), name="audit-entries")
+]

@@ -1,0 +1,115 @@
+"""The door to the log."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from audit import log
+from audit.models import LogEntry
+from casino.api import door
+from casino.refusals import Refusal
+
+MOST_ENTRIES = 200
+
+
+class EntriesQuery(door.Shape):
+    """What a reader of the log may ask for; anything else in the query is refused by name."""
+
+    action = serializers.RegexField(
+        r"^[a-z_]+\.[a-z_]+\Z", max_length=60, required=False, help_text="round.settled"
+    )
+    subject = serializers.CharField(max_length=200, required=False, help_text="rounds/{id}")
+    table = serializers.RegexField(r"^[A-Z0-9]{1,20}\Z", required=False)
+    round = serializers.UUIDField(required=False)
+    actor = serializers.UUIDField(required=False, help_text="the person or device that acted")
+    person = serializers.UUIDField(required=False, help_text="who acted, on a terminal too")
+    request = serializers.CharField(max_length=200, required=False)
+    since = serializers.IntegerField(
+        min_value=0, max_value=2**63 - 1, required=False, help_text="only entries after this one, by its id"
+    )
+    limit = serializers.IntegerField(min_value=1, max_value=MOST_ENTRIES, default=50)
+    cursor = serializers.RegexField(r"^[0-9]{1,18}\Z", required=False, help_text="`next` of the page before")
+
+
+class ActorAnswer(serializers.Serializer[Any]):
+    kind = serializers.CharField()
+    id = serializers.UUIDField(allow_null=True)
+    device = serializers.CharField(help_text="code of the terminal or camera, empty for others")
+    role = serializers.CharField()
+    person = serializers.UUIDField(allow_null=True)
+
+
+class EntryAnswer(serializers.Serializer[Any]):
+    """One entry: ``hash`` is SHA-256(0x00 ‖ ``bytes`` as UTF-8), which anybody can work out again."""
+
+    id = serializers.IntegerField()
+    at = serializers.CharField()
+    action = serializers.CharField()
+    subject = serializers.CharField()
+    table = serializers.CharField()
+    round = serializers.UUIDField(allow_null=True)
+    actor = ActorAnswer()
+    request = serializers.CharField()
+    hash = serializers.CharField()
+    bytes = serializers.CharField(help_text="the entry itself: canonical JSON")
+
+
+class EntriesAnswer(serializers.Serializer[Any]):
+    entries = EntryAnswer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="`cursor` of the next page, null on the last")
+
+
+class Entries(door.Door):
+    """The log, newest first. Each reading leaves an entry itself."""
+
+    declares: ClassVar = {"GET": "read_log"}
+
+    @extend_schema(operation_id="audit_entries", parameters=[EntriesQuery], responses=EntriesAnswer)
+    def get(self, request: Request) -> Response:
+        asked = _query(request)
+        limit, cursor = asked.pop("limit"), asked.pop("cursor", None)
+        asked["actor"] = str(asked["actor"]) if "actor" in asked else ""
+        filters = log.Filters(**asked)
+        before = int(cursor) if cursor else None
+        page = self.act(lambda _: log.read(filters=filters, before=before, limit=limit))
+        return Response(
+            {
+                "entries": [_entry(entry) for entry in page.entries],
+                "next": None if page.before is None else str(page.before),
+            }
+        )
+
+
+def _query(request: Request) -> dict[str, Any]:
+    repeated = sorted(name for name, values in request.query_params.lists() if len(values) > 1)
+    if repeated:
+        raise Refusal("malformed", fields=dict.fromkeys(repeated, "given twice"))
+    read = EntriesQuery(data=request.query_params.dict())
+    read.is_valid(raise_exception=True)
+    return dict(read.validated_data)
+
+
+def _entry(entry: LogEntry) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "at": log.stamp(entry.recorded_at),
+        "action": entry.action,
+        "subject": entry.subject,
+        "table": entry.table_code,
+        "round": entry.round,
+        "actor": {
+            "kind": entry.actor_kind,
+            "id": entry.actor or None,
+            "device": entry.device,
+            "role": entry.role,
+            "person": entry.person,
+        },
+        "request": entry.request_id,
+        "hash": bytes(entry.leaf_hash).hex(),
+        "bytes": bytes(entry.bytes).decode(),
+    }
