@@ -15,6 +15,7 @@ TAEM = tuple(points if points < 10 else 0 for points in range(1, 14))
 """Taem of each rank, ace first."""
 
 JACK, QUEEN, KING = 10, 11, 12
+POK_FROM = 8
 
 
 class Hand(NamedTuple):
@@ -27,6 +28,21 @@ class Hand(NamedTuple):
     rank: int = 0
 
 
+def taem(cards: Sequence[int]) -> int:
+    return sum(TAEM[deck.rank(card)] for card in cards) % 10
+
+
+def is_pok(cards: Sequence[int]) -> bool:
+    """Say whether these are two cards of 8 or 9 taem, which they are under any sheet."""
+    return len(cards) == 2 and taem(cards) >= POK_FROM
+
+
+def is_song(cards: Sequence[int]) -> bool:
+    """Say whether these are two cards of one rank or one suit."""
+    first, second = cards
+    return deck.rank(first) == deck.rank(second) or deck.suit(first) == deck.suit(second)
+
+
 def classify(cards: Sequence[int], house: HouseRules) -> Hand:
     """Return kind, taem and deng of two or three cards, in any order.
 
@@ -36,48 +52,42 @@ def classify(cards: Sequence[int], house: HouseRules) -> Hand:
     if len(cards) not in (2, 3) or len(set(cards)) != len(cards):
         raise ValueError(f"no hand: {list(cards)!r}")
     ranks = sorted(map(deck.rank, cards))
-    suited = len(set(map(deck.suit, cards))) == 1
-    taem = sum(TAEM[rank] for rank in ranks) % 10
+    points = taem(cards)
     if len(ranks) == 2:
-        song = house.deng.song if suited or ranks[0] == ranks[1] else 1
-        if taem >= 8:
-            return Hand("pok", taem, _pok_deng(taem, song, house))
-        return Hand("normal", taem, song)
-    return _three(ranks, suited, taem, house)
+        song = house.deng.song if is_song(cards) else 1
+        if points >= POK_FROM:
+            return Hand("pok", points, _pok_deng(points, song, house))
+        return Hand("normal", points, song)
+    return _three(ranks, len(set(map(deck.suit, cards))) == 1, points, house)
 
 
-def is_pok(cards: Sequence[int]) -> bool:
-    """Say whether these are two cards of 8 or 9 taem, under any sheet."""
-    return len(cards) == 2 and sum(TAEM[deck.rank(card)] for card in cards) % 10 >= 8
-
-
-def _pok_deng(taem: int, song: int, house: HouseRules) -> int:
+def _pok_deng(points: int, song: int, house: HouseRules) -> int:
     match house.pok_multiplier:
         case "deng":
             return song
         case "fixed_2":
             return 2
         case "nine_3_eight_2":
-            return 3 if taem == 9 else 2
+            return 3 if points == 9 else 2
         case "one":
             return 1
 
 
-def _three(ranks: list[int], suited: bool, taem: int, house: HouseRules) -> Hand:
+def _three(ranks: list[int], suited: bool, points: int, house: HouseRules) -> Hand:
     if ranks[0] == ranks[2]:
-        return Hand("tong", taem, house.deng.tong, _tong_rank(ranks[0], house))
+        return Hand("tong", points, house.deng.tong, _tong_rank(ranks[0], house))
     faces = ranks[0] >= JACK
     top = _top_of_run(ranks, house)
     if house.straights == "special" and top and _counts_as_run(faces, suited, house):
         rank = top if house.run_against_run == "top_card" else 0
         if suited:
-            return Hand("straight_flush", taem, house.deng.straight_flush, rank)
-        return Hand("straight", taem, house.deng.straight, rank)
+            return Hand("straight_flush", points, house.deng.straight_flush, rank)
+        return Hand("straight", points, house.deng.straight, rank)
     if faces:
-        return Hand("sam_lueang", taem, house.deng.sam_lueang, _faces_rank(ranks, house))
+        return Hand("sam_lueang", points, house.deng.sam_lueang, _faces_rank(ranks, house))
     if suited or (house.straights == "as_sam_deng" and top):
-        return Hand("normal", taem, house.deng.sam)
-    return Hand("normal", taem, 1)
+        return Hand("normal", points, house.deng.sam)
+    return Hand("normal", points, 1)
 
 
 def _top_of_run(ranks: list[int], house: HouseRules) -> int:

@@ -1,0 +1,227 @@
+"""Questions about play: what a record and its rule sheet show that deserves a second look.
+
+A finding never moves money: whatever is found here, the round was judged as it lies. What was in doubt
+stays found after it was ruled, because those findings are read from the record as it would stand without
+any supervisor's act.
+
+Read in order: ``breaches``, then one function per question, in the order in which they are put.
+"""
+
+from collections.abc import Iterator
+
+from casino.record import Finding, Hand, RoundRecord, led
+from settlement.rules import doubts, hands
+from settlement.rules.house import DrawRule, HouseRules
+from settlement.rules.payouts import Verdict
+
+CLOSED_TOO_FAST_MS = 5_000
+"""Shuffling, dealing and paying takes people longer than this, even one guest with a pok against the
+dealer's."""
+
+KINDS = frozenset(
+    {
+        "bank_short",
+        "bet_not_in_play",
+        "bet_on_other_hand",
+        "camera_gap",
+        "card_after_stay",
+        "check_after_dealer_drew",
+        "check_against_dealer_pok",
+        "check_not_allowed",
+        "checked_twice",
+        "closed_too_fast",
+        "dealer_bet_on_guest",
+        "declared_differs",
+        "device_clock_off",
+        "draw_missed",
+        "drew_after_check",
+        "duplicate_card",
+        "hand_not_offered",
+        "junk_deng_four",
+        "junk_drew_against_rule",
+        "junk_stayed_against_rule",
+        "late_bet",
+        "late_event",
+        "mark_differs",
+        "out_of_order_event",
+        "out_of_turn",
+        "pok_drew",
+        "reads_differ",
+        "reconstructed",
+        "sequence_reused",
+        "shared_hand_misplaced",
+        "stake_outside_limits",
+        "stay_missed",
+        "stray_read",
+        "too_many_cards",
+        "too_many_hands",
+        "unsigned_ruling",
+        "wrong_sheet_shown",
+    }
+)
+"""Every kind that a record and a sheet can show; each has its text in both languages before it is raised."""
+
+
+def breaches(record: RoundRecord, house: HouseRules, verdict: Verdict | None = None) -> tuple[Finding, ...]:
+    """Return the findings of a closed round, one per kind and subject, sorted; none for an open or voided
+    one.
+
+    ``verdict`` is the judgement under the same sheet; without it what only money shows (``bank_short``) is
+    left out.
+    """
+    if record.state != "closed":
+        return ()
+    bare = led(record.bare or record, lead=house.feed_lead)
+    record = led(record, lead=house.feed_lead)
+    found: dict[tuple[str, str], Finding] = {}
+    for finding in (*record.findings, *_by_the_sheet(record, bare, house, verdict)):
+        found.setdefault((finding.kind, finding.subject), finding)
+    return tuple(found[key] for key in sorted(found))
+
+
+def _by_the_sheet(
+    record: RoundRecord, bare: RoundRecord, house: HouseRules, verdict: Verdict | None
+) -> Iterator[Finding]:
+    yield from _draws(record, house)
+    yield from _junk(record, house)
+    yield from _hands_offered(record, house)
+    yield from _shared_place(record, house)
+    yield from _checks(record, house)
+    yield from _stakes(record, house)
+    yield from _other_hands(record, house)
+    yield from _sheet_and_pace(record, house)
+    yield from _once_held(bare, house)
+    for line in verdict.lines if verdict else ():
+        if line.uncovered:
+            yield Finding("bank_short", line.wager, (("hand", line.hand), ("uncovered", line.uncovered)))
+
+
+def _draws(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
+    """Hands of guests and of the dealer against the sheet's thresholds, which do not look at deng."""
+    for hand in (*_guests(record), record.dealer):
+        rule = house.dealer_draw if hand is record.dealer else house.player_draw
+        if not _had_a_choice(hand):
+            continue
+        taem = _taem_of_two(hand)
+        if _must_draw(rule, taem) and not _drew(hand) and not _cut_short(hand, record, house):
+            yield Finding("draw_missed", hand.name, (("taem", taem), ("must_draw_to", rule.must_draw_to)))
+        if _must_stay(rule, taem) and _drew(hand):
+            yield Finding("stay_missed", hand.name, (("taem", taem), ("must_stay_from", rule.must_stay_from)))
+
+
+def _junk(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
+    """A four with deng has no right answer; the rest only where the sheet forces. Deng means pair or suit
+    here, whatever the sheet lets it multiply."""
+    forced = house.junk_draw == "forced"
+    for hand in record.hands:
+        if not hand.name.startswith("junk") or not _had_a_choice(hand):
+            continue
+        taem, drew = _taem_of_two(hand), _drew(hand)
+        if not drew and (not forced or _cut_short(hand, record, house)):
+            continue
+        detail = (("taem", taem), ("drew", drew))
+        if taem == 4 and hands.is_song(hand.cards[:2]):
+            yield Finding("junk_deng_four", hand.name, detail)
+        elif forced and drew and taem >= 5:
+            yield Finding("junk_drew_against_rule", hand.name, detail)
+        elif not drew and taem <= 4:
+            yield Finding("junk_stayed_against_rule", hand.name, detail)
+
+
+def _hands_offered(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
+    for hand in record.hands:
+        shared = hand.name == "shared" and house.shared_hand == "none"
+        junk = hand.name.startswith("junk") and house.junk_hands == "none"
+        if shared or junk:
+            yield Finding("hand_not_offered", hand.name)
+
+
+def _shared_place(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
+    """The order of dealing is known only where the terminal gave it; junk hands may lie anywhere in it."""
+    order = [name for name in record.order if not name.startswith("junk")]
+    if house.shared_hand == "none" or "shared" not in order or "dealer" not in order:
+        return
+    place = 1 if house.shared_hand == "after_dealer" else -1
+    if order.index("shared") - order.index("dealer") != place:
+        yield Finding("shared_hand_misplaced", "shared", (("belongs", house.shared_hand),))
+
+
+def _checks(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
+    """A dealer's pok is compared with every hand at once: that is no early check."""
+    if house.early_check == "any_hands" or hands.is_pok(record.dealer.cards[:2]):
+        return
+    for hand in record.hands:
+        if hand.check_place is not None and (house.early_check == "none" or len(hand.cards) != 3):
+            yield Finding(
+                "check_not_allowed", hand.name, (("cards", len(hand.cards)), ("allowed", house.early_check))
+            )
+
+
+def _stakes(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
+    limits = house.stakes
+    if limits is None:
+        return
+    for wager in record.wagers:
+        if not limits.min <= wager.stake <= limits.max or wager.stake % limits.step:
+            yield Finding(
+                "stake_outside_limits",
+                wager.id,
+                (("stake", wager.stake), ("min", limits.min), ("max", limits.max), ("step", limits.step)),
+            )
+
+
+def _other_hands(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
+    """A hand belongs to whoever placed the first bet on it; the shared hand is everybody's."""
+    if house.bets_on_other_hands == "allowed":
+        return
+    owners: dict[str, object] = {}
+    for wager in record.wagers:
+        owner = owners.setdefault(wager.hand, wager.owner)
+        if wager.hand != "shared" and wager.owner != owner:
+            yield Finding("bet_on_other_hand", wager.id, (("hand", wager.hand),))
+
+
+def _sheet_and_pace(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
+    if record.sheet_shown and record.sheet_shown != house.sha256:
+        yield Finding("wrong_sheet_shown", "", (("shown", record.sheet_shown), ("in_force", house.sha256)))
+    if record.took_ms is not None and record.took_ms < CLOSED_TOO_FAST_MS:
+        yield Finding("closed_too_fast", "", (("took_ms", record.took_ms),))
+
+
+def _once_held(bare: RoundRecord, house: HouseRules) -> Iterator[Finding]:
+    """What the sheet would hold on the record without supervisors' acts."""
+    if doubts.too_many_hands(bare, house):
+        yield Finding("too_many_hands", "", (("hands", len(bare.hands) + 1), ("most", house.max_hands)))
+    if bare.declared:
+        for wager, declared, judged in doubts.declared_apart(bare, house):
+            yield Finding("declared_differs", wager, (("declared", declared), ("judged", judged)))
+
+
+def _guests(record: RoundRecord) -> tuple[Hand, ...]:
+    return tuple(hand for hand in record.hands if not hand.name.startswith("junk"))
+
+
+def _had_a_choice(hand: Hand) -> bool:
+    """A pok may not draw, and of a hand whose first two cards are not known nothing can be said."""
+    return len(hand.cards) >= 2 and not hands.is_pok(hand.cards[:2])
+
+
+def _drew(hand: Hand) -> bool:
+    return hand.drew or len(hand.cards) > 2
+
+
+def _taem_of_two(hand: Hand) -> int:
+    return hands.taem(hand.cards[:2])
+
+
+def _must_draw(rule: DrawRule, taem: int) -> bool:
+    return rule.must_draw_to is not None and taem <= rule.must_draw_to
+
+
+def _must_stay(rule: DrawRule, taem: int) -> bool:
+    return rule.must_stay_from is not None and taem >= rule.must_stay_from
+
+
+def _cut_short(hand: Hand, record: RoundRecord, house: HouseRules) -> bool:
+    """Where the dealer's pok ends the play at once, a hand that did not draw had no turn to draw in."""
+    return house.dealer_pok == "at_once" and hands.is_pok(record.dealer.cards[:2]) and not hand.stayed
