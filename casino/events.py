@@ -13,17 +13,19 @@ where *key* is an idempotency key, or the row of the device whose numbers are be
 import contextlib
 import json
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.utils.module_loading import import_string
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +164,20 @@ def uuid7(now: datetime) -> UUID:
         | 0b10 << 62
         | random & (1 << 62) - 1
     )
+
+
+_RETRIED = frozenset({"40001", "40P01", "55P03"})
+_ATTEMPTS = 4
+
+
+def attempt(do: Callable[[Act], T], *, actor: Principal, request_id: str, now: datetime) -> T:
+    """Run ``do`` in an act; start over, up to three times, when the database ended it for another's sake
+    (serialization failure, deadlock, lock not available). Nothing of a failed attempt remains."""
+    for left in range(_ATTEMPTS - 1, -1, -1):
+        try:
+            with act(actor=actor, request_id=request_id, now=now) as running:
+                return do(running)
+        except OperationalError as problem:
+            if left == 0 or getattr(problem.__cause__, "sqlstate", None) not in _RETRIED:
+                raise
+    raise AssertionError("unreachable")

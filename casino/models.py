@@ -45,6 +45,7 @@ class Person(AbstractBaseUser):
     permissions = ArrayField(models.CharField(max_length=40), default=list, blank=True)
     pin = models.CharField(max_length=200, blank=True)
     is_active = models.BooleanField(default=True)
+    last_login = None  # when somebody signed in is an entry of the log
 
     USERNAME_FIELD = "badge"
     REQUIRED_FIELDS: ClassVar[list[str]] = ["display_name", "role"]

@@ -12,12 +12,15 @@ from datetime import datetime, timedelta
 from enum import Enum
 from uuid import UUID
 
+from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.hashers import check_password, make_password
 from django.db import connection
+from django.http import HttpRequest
+from django.utils import timezone
 
 from casino import events
 from casino.events import Fact, Principal
-from casino.models import Duty, Person, Role, Table, TableSession
+from casino.models import Device, Duty, Person, Role, Signature, Table, TableSession
 from casino.refusals import Refusal
 
 
@@ -86,7 +89,7 @@ RIGHTS: dict[str, dict[str, Scope]] = {
         "auditor": ALL,
         "administrator": ALL,
     },
-    "own_session": {role: ALL for role in Role.values},
+    "own_session": dict.fromkeys(Role.values, ALL),
 }
 """Every right of the service: who holds it, and where. Rows of people are roles; ``terminal`` and ``camera`` devices."""
 
@@ -242,3 +245,63 @@ def different(*people: UUID | None) -> None:
     named = [person for person in people if person is not None]
     if len(set(named)) != len(named):
         raise Refusal("sod_violation")
+
+
+def sign(*, person: Person, device: Device, session: TableSession, sha256: bytes, now: datetime) -> Signature:
+    """Keep a person's sign-off for exactly the content whose hash this is.
+
+    Anybody may sign; whether the sign-off counts under a ruling (``may_rule``) is decided now, by who is on duty.
+    """
+    signature = Signature.objects.create(
+        id=events.uuid7(now),
+        person=person,
+        device=device,
+        session=session,
+        sha256=sha256,
+        may_rule=may_rule(person, session),
+        signed_at=now,
+    )
+    events.announce(
+        [
+            Fact(
+                "signature.given",
+                f"signatures/{signature.id}",
+                {"sha256": sha256.hex(), "person": str(person.id), "may_rule": int(signature.may_rule)},
+                table=device.table.code,
+                person=person.id,
+            )
+        ]
+    )
+    return signature
+
+
+def signed_in(*, person: Person, request_id: str, now: datetime) -> None:
+    """Witness that a person signed in."""
+    with events.act(actor=principal_of(person), request_id=request_id, now=now):
+        events.announce([Fact("person.signed_in", f"people/{person.id}", {})])
+
+
+class BadgeAndPassword(BaseBackend):
+    """Django's sign-in (the admin's form) by the same check, count and answer as every other door."""
+
+    def authenticate(
+        self,
+        request: HttpRequest | None,
+        username: str | None = None,
+        password: str | None = None,
+        **other: object,
+    ) -> Person | None:
+        """Return the person, or None for a wrong secret and for too many tries alike."""
+        if not username or password is None:
+            return None
+        at = str(request.META.get("REMOTE_ADDR", "")) if request is not None else "shell"
+        try:
+            person = check_secret(badge=username, secret=password, with_pin=False, at=at, now=timezone.now())
+        except Refusal:
+            return None
+        signed_in(person=person, request_id=str(getattr(request, "request_id", "")), now=timezone.now())
+        return person
+
+    def get_user(self, user_id: UUID) -> Person | None:
+        """Return the session's person while the account is active: a disabled one is out with the next request."""
+        return Person.objects.filter(pk=user_id, is_active=True).first()

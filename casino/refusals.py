@@ -39,6 +39,8 @@ class Refusal(Exception):
         self.code = code
         self.fields = fields or {}
         self.extra = extra
+        self.witnessed = False
+        """Whether the witness was told already, by the act that refused."""
 
     @property
     def status(self) -> int:

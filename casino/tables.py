@@ -75,7 +75,9 @@ def stop(*, table: Table, reason: str, now: datetime) -> None:
         state=Table.State.STOPPED, stop_reason=reason
     ):
         raise Refusal("table_closed")
-    events.announce([Fact("table.stopped", f"tables/{table.code}", {"reason_code": reason}, table=table.code)])
+    events.announce(
+        [Fact("table.stopped", f"tables/{table.code}", {"reason_code": reason}, table=table.code)]
+    )
 
 
 def resume(*, table: Table, now: datetime) -> None:

@@ -1,3 +1,15 @@
-from django.urls import URLPattern, URLResolver
+from django.urls import path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from casino.api import floor, sign_in
+
+urlpatterns = [
+    path("session", sign_in.Session.as_view()),
+    path("tables", floor.Tables.as_view()),
+    path("tables/<str:code>/events", floor.TableEvents.as_view()),
+    path("tables/<str:code>/duty", floor.TableDuty.as_view()),
+    path("tables/<str:code>/stop", floor.TableStop.as_view()),
+    path("signatures", floor.Signatures.as_view()),
+    path("devices", floor.Devices.as_view()),
+    path("devices/self/state", floor.OwnState.as_view()),
+    path("devices/<uuid:device>/gaps/<int:first>-<int:last>/waive", floor.GapWaivers.as_view()),
+]

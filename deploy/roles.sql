@@ -105,7 +105,14 @@ BEGIN
             -- the framework's own
             ('django_session',           'session_data, expire_date',                         true),
             -- casino: people, devices, tables
-            ('casino_person',            'last_login, password, pin, is_active, role, permissions, display_name', false)
+            ('casino_person',            'password, pin, is_active, role, permissions, display_name', false),
+            ('casino_wrongtries',        'count, window_ends_at',                             false),
+            ('casino_table',             'state, stop_reason, camera, camera_grace_ms',       false),
+            ('casino_tablesession',      'closed_at, last_round',                             false),
+            ('casino_duty',              'off_at',                                            false),
+            ('casino_device',            'revoked_at, last_seq, holes, last_contact_at, stated', false),
+            ('casino_round',             'number, recorder_id, alias_of_id, standing, reasons, in_dispute, due_at, '
+                                         'opened_at, closed_at, gaming_day, event_count, record, cards_seen', false)
         ) AS listed (name, changes, goes)
         JOIN pg_class c ON c.relname = listed.name AND c.relnamespace = 'public'::regnamespace
     LOOP

@@ -155,6 +155,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 262_144  # a body of 256 kB; a statement file has 
 
 # ── People ───────────────────────────────────────────────────────────────────────────────────────────
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTHENTICATION_BACKENDS = ["casino.people.BadgeAndPassword"]
 AUTH_PASSWORD_VALIDATORS = [
     {
         "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
@@ -209,7 +210,7 @@ X_FRAME_OPTIONS = "DENY"
 # ── The API ──────────────────────────────────────────────────────────────────────────────────────────
 REST_FRAMEWORK = {
     # A view that does not say who may use it is closed.
-    "DEFAULT_PERMISSION_CLASSES": ["casino.api.door.Declared"],
+    "DEFAULT_PERMISSION_CLASSES": ["casino.api.rights.Declared"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

@@ -232,6 +232,9 @@ class _Batch:
     # One report after the other, in memory.
 
     def take(self, report: Report) -> Answer:
+        if report.seq < 1 and report.refusal is not None:
+            # It has no number of this device, so there is nothing to keep it under.
+            return Answer(report.seq, "refused", report.refusal.code, report.refusal.fields)
         seen = self.seen.get(report.seq)
         if seen is not None:
             return self._again(report, seen)

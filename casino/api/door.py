@@ -1,0 +1,238 @@
+"""What every JSON door shares: who knocks, whether they may, one act, one answer to one key.
+
+A door parses, makes one domain call and renders. It reads the clock; nothing behind it does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+from django.contrib.auth.models import AnonymousUser
+from django.db import connection
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from casino import devices, events
+from casino.api import strict_json
+from casino.api.rights import Declared, principal
+from casino.events import Act, Fact, Principal
+from casino.models import Device, StoredAnswer
+from casino.refusals import Refusal
+
+T = TypeVar("T")
+
+
+class DeviceToken(BaseAuthentication):
+    """``Authorization: Bearer pdd_…``: the token a device was given when it was enrolled. One statement."""
+
+    def authenticate(self, request: Request) -> tuple[AnonymousUser, Device] | None:
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        return AnonymousUser(), devices.authenticate(token.strip())
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class SignedIn(SessionAuthentication):
+    """A person signed in on a page or by ``/api/v1/session``; writes carry the CSRF token."""
+
+
+class Door(APIView):
+    """Base of all JSON doors. ``declares`` maps each method it takes to the right it needs (``people.RIGHTS``)."""
+
+    declares: ClassVar[Mapping[str, str]] = {}
+    authentication_classes: ClassVar = [DeviceToken, SignedIn]
+    permission_classes: ClassVar = [Declared]
+    parser_classes: ClassVar = []
+
+    @property
+    def principal(self) -> Principal:
+        return principal(self.request)
+
+    def act(self, do: Callable[[Act], T]) -> T:
+        """Run ``do`` as one act of whoever knocks, retried when the database asks for it."""
+        return events.attempt(
+            do, actor=self.principal, request_id=request_id(self.request), now=timezone.now()
+        )
+
+    def body(self, shape: type[Shape]) -> dict[str, Any]:
+        """Return the body as ``shape`` reads it; refuses unknown fields and wrong values by their path."""
+        media_type = (self.request.content_type or "").partition(";")[0].strip()
+        if media_type != "application/json":
+            raise Refusal("unsupported_media_type")
+        parsed = shape(data=strict_json.read(self.request.body))
+        parsed.is_valid(raise_exception=True)
+        return parsed.validated_data  # type: ignore[no-any-return]
+
+    def once(self, do: Callable[[Act], tuple[int, dict[str, Any]]]) -> Response:
+        """Answer one ``Idempotency-Key`` once: the same request again gets the first answer, refusals included.
+
+        The key is looked up before anything is validated, claimed inside the act, and stored with it.
+        """
+        key = _key_of(self.request)
+        client = f"{self.principal.kind}:{self.principal.code}"
+        sha256 = _fingerprint(self.request)
+        stored = _stored(client, key, sha256)
+        if stored is not None:
+            return stored
+
+        def claimed(act: Act) -> Response:
+            again = _claim(client, key, sha256)
+            if again is not None:
+                return again
+            status, answer = do(act)
+            _store(act, client, key, sha256, status, answer)
+            return Response(answer, status=status)
+
+        try:
+            return self.act(claimed)
+        except Refusal as refusal:
+            if refusal.code not in _NOT_REMEMBERED:
+                self.act(lambda act: _remember(act, client, key, sha256, refusal))
+            raise
+
+
+def request_id(request: Any) -> str:
+    """Return the id that the service gave the request."""
+    return str(getattr(request, "request_id", "") or getattr(request._request, "request_id", ""))
+
+
+def witness_refusal(refusal: Refusal, *, method: str, path: str) -> None:
+    """Tell the witness of an act that was refused; runs in an act of its own."""
+    events.announce(
+        [
+            Fact(
+                "act.refused",
+                path[:200],
+                {"code": refusal.code, "method": method, "fields": sorted(refusal.fields)},
+            )
+        ]
+    )
+
+
+# The one writer of StoredAnswer.
+
+_NOT_REMEMBERED = frozenset(
+    {"idempotency_key_running", "idempotency_key_reused", "not_signed_in", "wrong_secret", "too_many_tries"}
+)
+
+
+def _key_of(request: Request) -> str:
+    key = request.headers.get("Idempotency-Key", "").strip()
+    if len(key) >= 2 and key[0] == key[-1] == '"':
+        key = key[1:-1]
+    if not 1 <= len(key) <= 200:
+        raise Refusal("idempotency_key_missing")
+    return key
+
+
+def _fingerprint(request: Request) -> bytes:
+    return hashlib.sha256(
+        b"\n".join([str(request.method).encode(), request.path.encode(), request.body])
+    ).digest()
+
+
+def _stored(client: str, key: str, sha256: bytes) -> Response | None:
+    found = StoredAnswer.objects.filter(client=client, key=key).first()
+    if found is None:
+        return None
+    if bytes(found.request_sha256) != sha256:
+        raise Refusal("idempotency_key_reused")
+    media_type = "application/json" if found.status < 400 else "application/problem+json"
+    return Response(
+        found.body, status=found.status, headers={"Idempotency-Replayed": "true"}, content_type=media_type
+    )
+
+
+def _claim(client: str, key: str, sha256: bytes) -> Response | None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [f"idempotency:{client}:{key}"]
+        )
+        (free,) = cursor.fetchone()
+    if not free:
+        raise Refusal("idempotency_key_running")
+    return _stored(client, key, sha256)
+
+
+def _store(act: Act, client: str, key: str, sha256: bytes, status: int, body: dict[str, Any]) -> None:
+    StoredAnswer.objects.create(
+        client=client, key=key, request_sha256=sha256, status=status, body=body, answered_at=act.now
+    )
+
+
+def _remember(act: Act, client: str, key: str, sha256: bytes, refusal: Refusal) -> None:
+    if _claim(client, key, sha256) is None:
+        _store(act, client, key, sha256, refusal.status, problem_of(refusal))
+
+
+def problem_of(refusal: Refusal, language: str = "en") -> dict[str, Any]:
+    """Return a refusal as a problem document (RFC 9457), without the request's own members."""
+    document: dict[str, Any] = {
+        "type": f"urn:pokdeng:refusal:{refusal.code}",
+        "title": refusal.sentence(language),
+        "status": refusal.status,
+        "code": refusal.code,
+    }
+    if refusal.fields:
+        document["fields"] = refusal.fields
+    return document | {name: value for name, value in refusal.extra.items() if name not in document}
+
+
+# Shapes of bodies.
+
+
+class Shape(serializers.Serializer[Any]):
+    """A body of which every field is known: others are refused by name."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            unknown = sorted(set(data) - set(self.fields))
+            if unknown:
+                raise serializers.ValidationError(
+                    {name: ["is not known here"] for name in unknown}, "unknown_field"
+                )
+        return super().to_internal_value(data)
+
+
+class Whole(serializers.IntegerField):
+    """An integer that was written as one: no text, no fraction, no true or false (400)."""
+
+    def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, bool) or not isinstance(data, int):
+            raise serializers.ValidationError("must be a whole number", "malformed")
+        return super().to_internal_value(data)
+
+
+class Money(Shape):
+    """``{"amount": 12500, "currency": "THB"}``: minor units, never a bare number, never a fraction."""
+
+    amount = Whole(min_value=1, max_value=10**12)
+    currency = serializers.RegexField(r"^[A-Z]{3}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a list by keyset: up to ``limit`` rows after ``cursor``."""
+
+    limit: int
+    cursor: str
+
+
+def page_of(request: Request, *, most: int = 200, usual: int = 50) -> Page:
+    """Read ``limit`` and ``cursor`` of a list; a page over 200 rows is refused (422)."""
+    given = request.query_params.get("limit", str(usual))
+    if not given.isdecimal():
+        raise Refusal("malformed", fields={"limit": "must be a whole number"})
+    if not 1 <= int(given) <= most:
+        raise Refusal("invalid_value", fields={"limit": f"1 to {most}"})
+    return Page(limit=int(given), cursor=request.query_params.get("cursor", ""))

@@ -1,0 +1,404 @@
+"""The floor's JSON doors: reports of devices, signatures, gaps, tables and who is on duty."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from casino import devices, people, refusals, rounds, tables
+from casino.api import payloads, strict_json
+from casino.api.door import Door, Shape, Whole
+from casino.events import Act
+from casino.models import Device, Table, TableSession
+from casino.refusals import Refusal
+from casino.rounds import Answer, Report
+
+MOST_EVENTS = 500
+ONE = "application/cloudevents+json"
+BATCH = "application/cloudevents-batch+json"
+
+
+class CloudEvent(serializers.Serializer[Any]):
+    """For the API's description only: events are read by ``payloads``."""
+
+    specversion = serializers.ChoiceField(["1.0"])
+    id = serializers.UUIDField()
+    source = serializers.CharField(help_text="/devices/{device}")
+    type = serializers.CharField(help_text="pokdeng.{kind}.v1")
+    time = serializers.DateTimeField()
+    subject = serializers.CharField(help_text="rounds/{uuid}")
+    sequence = serializers.CharField(help_text="1, 2, 3 … per device, as text")
+    data = serializers.DictField()  # type: ignore[assignment]
+    person = serializers.UUIDField(required=False)
+    signature = serializers.UUIDField(required=False)
+
+
+EventAnswer = inline_serializer(
+    "EventAnswer",
+    {
+        "id": serializers.CharField(),
+        "sequence": serializers.CharField(),
+        "outcome": serializers.ChoiceField(["recorded", "duplicate", "refused"]),
+        "code": serializers.CharField(required=False),
+        "status": serializers.IntegerField(required=False),
+        "title": serializers.CharField(required=False),
+        "fields": serializers.DictField(child=serializers.CharField(), required=False),
+    },
+)
+EventAnswers = inline_serializer("EventAnswers", {"events": serializers.ListField(child=EventAnswer)})
+
+
+class TableEvents(Door):
+    """Reports of the table's own devices."""
+
+    declares: ClassVar = {"POST": "record_events"}
+
+    @extend_schema(
+        operation_id="recordEvents",
+        request={ONE: CloudEvent, BATCH: CloudEvent(many=True)},
+        responses={200: EventAnswers},
+        parameters=[
+            OpenApiParameter(
+                "Pokdeng-Sent-At",
+                OpenApiTypes.DATETIME,
+                OpenApiParameter.HEADER,
+                description="When the request was sent, by the device's clock.",
+            )
+        ],
+    )
+    def post(self, request: Request, code: str) -> Response:
+        """Record one CloudEvent or a batch of up to 500.
+
+        The answer names every event: recorded, duplicate, or refused with its code and the field. One event alone
+        that is refused is answered by a problem document.
+        """
+        device = request.auth
+        if device.table.code != code:
+            raise Refusal("not_found")
+        sent_at = request.headers.get("Pokdeng-Sent-At")
+        sent = None if sent_at is None else payloads.instant(sent_at, "Pokdeng-Sent-At")
+        envelopes, alone = _envelopes(request)
+        reports = [payloads.report_of(envelope, device=device) for envelope in envelopes]
+        answers = self.act(lambda act: rounds.append(device=device, reports=reports, sent_at=sent))
+        if alone and answers[0].outcome == "refused":
+            refusal = Refusal(answers[0].code, fields=answers[0].fields, **answers[0].extra)
+            refusal.witnessed = True
+            raise refusal
+        language = "th" if request.headers.get("Accept-Language", "").startswith("th") else "en"
+        shown = [_shown(a, r, language) for a, r in zip(answers, reports, strict=True)]
+        return Response({"events": shown})
+
+
+def _envelopes(request: Request) -> tuple[list[Any], bool]:
+    media_type = (request.content_type or "").partition(";")[0].strip()
+    if media_type not in (ONE, BATCH):
+        raise Refusal("unsupported_media_type")
+    value = strict_json.read(request.body)
+    if media_type == ONE:
+        if not isinstance(value, dict):
+            raise Refusal("malformed", fields={"": "one event is an object"})
+        return [value], True
+    if not isinstance(value, list):
+        raise Refusal("malformed", fields={"": "a batch is a list"})
+    if not 1 <= len(value) <= MOST_EVENTS:
+        raise Refusal("batch_too_large", fields={"": f"1 to {MOST_EVENTS} events"})
+    return value, False
+
+
+def _shown(answer: Answer, report: Report, language: str) -> dict[str, Any]:
+    shown: dict[str, Any] = {"id": report.event_id, "sequence": str(answer.seq), "outcome": answer.outcome}
+    if answer.outcome == "refused":
+        known = refusals.CODES[answer.code]
+        shown |= {"code": answer.code, "status": known.status, "fields": answer.fields, **answer.extra}
+        shown["title"] = known.thai if language == "th" else known.english
+    return shown
+
+
+class SignatureShape(Shape):
+    badge = serializers.CharField(max_length=40)
+    pin = serializers.CharField(max_length=200)
+    type = serializers.CharField(max_length=80)
+    subject = serializers.CharField(max_length=80)
+    data = serializers.DictField()
+
+
+class Signatures(Door):
+    """Another person's sign-off, bound to the bytes of one event."""
+
+    declares: ClassVar = {"POST": "take_signature"}
+
+    @extend_schema(
+        operation_id="takeSignature",
+        request=SignatureShape,
+        responses={201: inline_serializer("SignatureTaken", {"id": serializers.UUIDField()})},
+    )
+    def post(self, request: Request) -> Response:
+        """Check badge and PIN and return the id to send as the event's ``signature``."""
+        given = self.body(SignatureShape)
+        device = request.auth
+        now = timezone.now()
+        person = people.check_secret(
+            badge=given["badge"], secret=given["pin"], with_pin=True, at=device.code, now=now
+        )
+        bound = payloads.content_sha256(given["type"], given["subject"], given["data"])
+        signature = self.act(
+            lambda act: people.sign(
+                person=person,
+                device=device,
+                session=tables.lock_session(device.table),
+                sha256=bound,
+                now=act.now,
+            )
+        )
+        return Response({"id": str(signature.id)}, status=201)
+
+
+class WaiverShape(Shape):
+    reason = serializers.CharField(max_length=500)
+    badge = serializers.CharField(max_length=40)
+    pin = serializers.CharField(max_length=200)
+
+
+class GapWaivers(Door):
+    """Numbers of a device nobody waits for any more."""
+
+    declares: ClassVar = {"POST": "waive_gap"}
+
+    @extend_schema(
+        operation_id="waiveGap",
+        request=WaiverShape,
+        responses={
+            201: inline_serializer(
+                "GapWaived",
+                {
+                    "device": serializers.CharField(),
+                    "first": serializers.IntegerField(),
+                    "last": serializers.IntegerField(),
+                },
+            )
+        },
+    )
+    def post(self, request: Request, device: UUID, first: int, last: int) -> Response:
+        """Waive missing numbers: signed by badge and PIN of a supervisor on duty there, or a manager."""
+        given = self.body(WaiverShape)
+        found = _device_in_scope(self, device, "waive_gap")
+        now = timezone.now()
+        person = people.check_secret(
+            badge=given["badge"], secret=given["pin"], with_pin=True, at=self.principal.code, now=now
+        )
+
+        def do(act: Act) -> None:
+            if not people.may_rule(person, tables.lock_session(found.table)):
+                raise Refusal("not_on_duty")
+            devices.waive(
+                device=found, first=first, last=last, person=person, reason=given["reason"], now=act.now
+            )
+
+        self.act(do)
+        return Response({"device": found.code, "first": first, "last": last}, status=201)
+
+
+def _device_in_scope(door: Door, device: UUID, right: str) -> Device:
+    found = Device.objects.select_related("table").filter(pk=device).first()
+    if found is None:
+        raise Refusal("not_found")
+    people.require_at(door.principal, right, found.table_id)
+    return found
+
+
+class StateShape(Shape):
+    next = Whole(min_value=1)
+    unsent = Whole(min_value=0)
+    sheet_shown = serializers.RegexField(r"^[0-9a-f]{64}\Z", required=False)
+    sent_at = serializers.DateTimeField()
+
+
+DeviceShown = inline_serializer(
+    "Device",
+    {
+        "id": serializers.UUIDField(),
+        "code": serializers.CharField(),
+        "kind": serializers.CharField(),
+        "table": serializers.CharField(),
+        "last_number": serializers.IntegerField(),
+        "missing": serializers.ListField(child=serializers.ListField(child=serializers.IntegerField())),
+        "stated": serializers.DictField(allow_null=True),
+        "last_contact_at": serializers.DateTimeField(allow_null=True),
+    },
+)
+
+
+def _device_shown(device: Device) -> dict[str, Any]:
+    return {
+        "id": str(device.id),
+        "code": device.code,
+        "kind": device.kind,
+        "table": device.table.code,
+        "last_number": device.last_seq,
+        "missing": device.holes,
+        "stated": device.stated,
+        "last_contact_at": device.last_contact_at,
+    }
+
+
+class OwnState(Door):
+    """How a device stands, also when idle."""
+
+    declares: ClassVar = {"PUT": "state_device"}
+
+    @extend_schema(operation_id="stateDevice", request=StateShape, responses={200: DeviceShown})
+    def put(self, request: Request) -> Response:
+        """Say the next number, how many events wait unsent, and the rule sheet shown."""
+        given = self.body(StateShape)
+        stated = given | {"sent_at": given["sent_at"].isoformat()}
+        device = request.auth
+        self.act(lambda act: devices.state(device=device, stated=stated, now=act.now))
+        device.refresh_from_db()
+        return Response(_device_shown(device))
+
+
+class Devices(Door):
+    """Devices and the numbers that are missing of each."""
+
+    declares: ClassVar = {"GET": "read_devices"}
+
+    @extend_schema(
+        operation_id="listDevices",
+        responses={200: inline_serializer("Devices", {"devices": serializers.ListField(child=DeviceShown)})},
+    )
+    def get(self, request: Request) -> Response:
+        """List the devices in scope, by code."""
+        found = Device.objects.select_related("table").filter(revoked_at=None).order_by("code")
+        in_scope = people.tables_in_scope(self.principal, "read_devices")
+        if in_scope is not None:
+            found = found.filter(table__in=in_scope)
+        return Response({"devices": [_device_shown(device) for device in found]})
+
+
+TableShown = inline_serializer(
+    "Table",
+    {
+        "code": serializers.CharField(),
+        "currency": serializers.CharField(),
+        "camera": serializers.BooleanField(),
+        "state": serializers.CharField(),
+        "stop_reason": serializers.CharField(),
+        "session": serializers.UUIDField(allow_null=True),
+        "opened_at": serializers.DateTimeField(allow_null=True),
+    },
+)
+
+
+def _table_shown(table: Table, session: TableSession | None) -> dict[str, Any]:
+    return {
+        "code": table.code,
+        "currency": table.currency,
+        "camera": table.camera,
+        "state": table.state,
+        "stop_reason": table.stop_reason,
+        "session": str(session.id) if session else None,
+        "opened_at": session.opened_at if session else None,
+    }
+
+
+class Tables(Door):
+    """The tables of the floor."""
+
+    declares: ClassVar = {"GET": "read_tables"}
+
+    @extend_schema(
+        operation_id="listTables",
+        responses={200: inline_serializer("Tables", {"tables": serializers.ListField(child=TableShown)})},
+    )
+    def get(self, request: Request) -> Response:
+        """List the tables in scope, with their open sessions."""
+        found: QuerySet[Table] = Table.objects.order_by("code")
+        in_scope = people.tables_in_scope(self.principal, "read_tables")
+        if in_scope is not None:
+            found = found.filter(pk__in=in_scope)
+        sessions = {s.table_id: s for s in TableSession.objects.filter(closed_at=None, table__in=found)}
+        return Response({"tables": [_table_shown(table, sessions.get(table.id)) for table in found]})
+
+
+class DutyShape(Shape):
+    role = serializers.ChoiceField(["dealer", "supervisor"])
+    badge = serializers.CharField(max_length=40)
+    pin = serializers.CharField(max_length=200)
+
+
+class TableDuty(Door):
+    """Who deals and who watches at a table."""
+
+    declares: ClassVar = {"POST": "change_duty"}
+
+    @extend_schema(
+        operation_id="changeDuty",
+        request=DutyShape,
+        responses={
+            201: inline_serializer(
+                "DutyChanged", {"role": serializers.CharField(), "since": serializers.DateTimeField()}
+            )
+        },
+    )
+    def post(self, request: Request, code: str) -> Response:
+        """Put a person on duty, by their own badge and PIN; who was there comes off at the same instant."""
+        table = tables.of_code(code)
+        people.require_at(self.principal, "change_duty", table.id)
+        given = self.body(DutyShape)
+        person = people.check_secret(
+            badge=given["badge"],
+            secret=given["pin"],
+            with_pin=True,
+            at=self.principal.code,
+            now=timezone.now(),
+        )
+        if person.role != given["role"]:
+            raise Refusal("forbidden")
+        duty = self.act(
+            lambda act: tables.relieve(
+                session=tables.lock_session(table), role=given["role"], person=person, now=act.now
+            )
+        )
+        return Response({"role": duty.role, "since": duty.on_at}, status=201)
+
+
+class StopShape(Shape):
+    reason = serializers.ChoiceField(["count_deck", "wrong_sheet_shown", "investigation", "other"])
+
+
+class TableStop(Door):
+    """Stop a table, and let it go on."""
+
+    declares: ClassVar = {"POST": "stop_table", "DELETE": "stop_table"}
+
+    @extend_schema(operation_id="stopTable", request=StopShape, responses={200: TableShown})
+    def post(self, request: Request, code: str) -> Response:
+        """Stop the table with a reason; no bets are covered until it resumes."""
+        table = self._table(code)
+        given = self.body(StopShape)
+        self.act(lambda act: tables.stop(table=table, reason=given["reason"], now=act.now))
+        return self._answer(table)
+
+    @extend_schema(operation_id="resumeTable", responses={200: TableShown})
+    def delete(self, request: Request, code: str) -> Response:
+        """Let the stopped table go on."""
+        table = self._table(code)
+        self.act(lambda act: tables.resume(table=table, now=act.now))
+        return self._answer(table)
+
+    def _table(self, code: str) -> Table:
+        table = tables.of_code(code)
+        people.require_at(self.principal, "stop_table", table.id)
+        return table
+
+    def _answer(self, table: Table) -> Response:
+        table.refresh_from_db()
+        return Response(_table_shown(table, tables.session_of(table.id)))

@@ -1,0 +1,322 @@
+"""Read a device's CloudEvents: the envelope, and the data of each kind.
+
+What cannot be read is ``malformed``, ``missing_field`` or ``unknown_field`` (400); what can be read but is not
+allowed is ``invalid_value`` (422). Either way the event's number, hash and code are kept, if it has a number.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from casino import cards, rounds
+from casino.models import Device
+from casino.refusals import Refusal
+from casino.rounds import Report
+
+MOST_STAKE = 10**12
+MOST_SEQUENCE = 2**63 - 1
+
+Check = Callable[[Any, str], Any]
+"""Takes a value and its path; returns the value to store, or raises Refusal naming the path."""
+
+
+def report_of(envelope: Any, *, device: Device) -> Report:
+    """Return one event as a report; what is wrong with it is in the report's ``refusal``."""
+    if not isinstance(envelope, dict):
+        return Report(seq=0, sha256=b"", refusal=_malformed("", "an event is an object"))
+    sha256 = hashlib.sha256(_canonical({k: v for k, v in envelope.items() if k != "id"})).digest()
+    event_id = envelope["id"] if isinstance(envelope.get("id"), str) else ""
+    try:
+        if envelope.get("source") != f"/devices/{device.code}":
+            # Another device's number is not this one's to use up.
+            raise Refusal("invalid_value", fields={"source": "must be the device that sends"})
+        seq = _sequence(envelope.get("sequence"))
+    except Refusal as refusal:
+        return Report(seq=0, sha256=sha256, event_id=event_id[:64], refusal=refusal)
+    about = None
+    try:
+        about = _subject(envelope.get("subject"), "subject")
+        return _read(envelope, seq, sha256, about)
+    except Refusal as refusal:
+        return Report(seq=seq, sha256=sha256, event_id=event_id[:64], round=about, refusal=refusal)
+
+
+def _read(envelope: dict[str, Any], seq: int, sha256: bytes, about: UUID) -> Report:
+    if envelope.get("specversion") != "1.0":
+        raise _malformed("specversion", 'must be "1.0"')
+    event_id = _text(64)(envelope.get("id"), "id")
+    kind_match = re.fullmatch(r"pokdeng\.([a-z_]+)\.v1", str(envelope.get("type", "")))
+    kind = kind_match[1] if kind_match else ""
+    fields = KINDS.get(kind)
+    if fields is None:
+        raise Refusal("invalid_value", fields={"type": "no such kind of event"})
+    if "data" not in envelope:
+        raise Refusal("missing_field", fields={"data": "is missing"})
+    data = _shape(fields)(envelope["data"], "data")
+    signed_content = b""
+    if kind in rounds.NEEDS_SIGNATURE:
+        signed_content = content_sha256(envelope["type"], envelope["subject"], envelope["data"])
+    return Report(
+        seq=seq,
+        sha256=sha256,
+        event_id=event_id,
+        kind=kind,
+        round=about,
+        data=data,
+        content_sha256=signed_content,
+        person=_optional_uuid(envelope, "person"),
+        signature=_optional_uuid(envelope, "signature"),
+        happened_at=instant(envelope.get("time"), "time"),
+    )
+
+
+def content_sha256(type_: str, subject: str, data: Any) -> bytes:
+    """Return what a signature binds: the SHA-256 of an event's ``type``, ``subject`` and ``data``."""
+    return hashlib.sha256(_canonical({"type": type_, "subject": subject, "data": data})).digest()
+
+
+def _canonical(value: Any) -> bytes:
+    # Fractions (a camera's confidence) are hashed as they were written.
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str).encode()
+
+
+def _malformed(path: str, why: str) -> Refusal:
+    return Refusal("malformed", fields={path: why})
+
+
+def _not_allowed(path: str, why: str) -> Refusal:
+    return Refusal("invalid_value", fields={path: why})
+
+
+# The envelope's own fields.
+
+
+def _sequence(value: Any) -> int:
+    if (
+        not isinstance(value, str)
+        or not re.fullmatch(r"[1-9][0-9]{0,18}", value)
+        or int(value) > MOST_SEQUENCE
+    ):
+        raise _malformed("sequence", "a decimal string, 1 or more, without leading zeros")
+    return int(value)
+
+
+def _subject(value: Any, path: str) -> UUID:
+    match = re.fullmatch(
+        r"rounds/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", value if isinstance(value, str) else ""
+    )
+    if match is None:
+        raise _malformed(path, "rounds/ and a UUID in lower case")
+    return UUID(match[1])
+
+
+def instant(value: Any, path: str) -> datetime:
+    """Return an RFC 3339 time with its zone; refuse anything else."""
+    try:
+        found = datetime.fromisoformat(value) if isinstance(value, str) and "T" in value else None
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise _malformed(path, "a time with its zone, 2026-03-01T10:04:05Z")
+    return found
+
+
+def _optional_uuid(envelope: Mapping[str, Any], name: str) -> UUID | None:
+    value = envelope.get(name)
+    if value is None:
+        return None
+    try:
+        return UUID(value)
+    except (TypeError, ValueError, AttributeError):
+        raise _malformed(name, "must be a UUID") from None
+
+
+# Checks of single values.
+
+
+def _text(most: int) -> Check:
+    def check(value: Any, path: str) -> str:
+        if not isinstance(value, str):
+            raise _malformed(path, "must be text")
+        if not 1 <= len(value) <= most:
+            raise _not_allowed(path, f"1 to {most} characters")
+        return value
+
+    return check
+
+
+def _pattern(expression: str, why: str) -> Check:
+    compiled = re.compile(expression)
+
+    def check(value: Any, path: str) -> str:
+        if not isinstance(value, str):
+            raise _malformed(path, "must be text")
+        if not compiled.fullmatch(value):
+            raise _not_allowed(path, why)
+        return value
+
+    return check
+
+
+def _whole(least: int, most: int) -> Check:
+    def check(value: Any, path: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise _malformed(path, "must be a whole number")
+        if not least <= value <= most:
+            raise _not_allowed(path, f"{least} to {most}")
+        return value
+
+    return check
+
+
+def _card(value: Any, path: str) -> str:
+    if not isinstance(value, str):
+        raise _malformed(path, "must be text")
+    try:
+        return cards.text(cards.parse(value))
+    except ValueError:
+        raise _not_allowed(path, "rank and suit, as TS for the ten of spades") from None
+
+
+def _confidence(value: Any, path: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
+        raise _malformed(path, "must be a number")
+    if not 0 <= value <= 1:
+        raise _not_allowed(path, "0 to 1")
+    return str(value)
+
+
+def _sha256(value: Any, path: str) -> str:
+    return str(_pattern(r"[0-9a-f]{64}", "64 hexadecimal digits")(value, path))
+
+
+def _shape(fields: Mapping[str, tuple[Check, bool]]) -> Check:
+    """An object with these fields and no other; ``True`` marks those that must be there."""
+
+    def check(value: Any, path: str) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise _malformed(path, "must be an object")
+        for name in value:
+            if name not in fields:
+                raise Refusal("unknown_field", fields={f"{path}.{name}"[:200]: "is not known here"})
+        found = {}
+        for name, (inner, needed) in fields.items():
+            if name in value:
+                found[name] = inner(value[name], f"{path}.{name}")
+            elif needed:
+                raise Refusal("missing_field", fields={f"{path}.{name}": "is missing"})
+        return found
+
+    return check
+
+
+def _list(inner: Check, most: int) -> Check:
+    def check(value: Any, path: str) -> list[Any]:
+        if not isinstance(value, list):
+            raise _malformed(path, "must be a list")
+        if not 1 <= len(value) <= most:
+            raise _not_allowed(path, f"1 to {most} items")
+        return [inner(item, f"{path}.{place}") for place, item in enumerate(value)]
+
+    return check
+
+
+def _multiples(value: Any, path: str) -> dict[str, int]:
+    if not isinstance(value, dict):
+        raise _malformed(path, "must be an object")
+    if len(value) > 400:
+        raise _not_allowed(path, "at most 400 wagers")
+    return {
+        _wager(name, f"{path}.{name}"[:80]): _whole(-10, 10)(item, f"{path}.{name}")
+        for name, item in value.items()
+    }
+
+
+def _one_of(*choices: Mapping[str, tuple[Check, bool]]) -> Check:
+    """An object with exactly one field, which says what it is."""
+    by_name = {next(iter(choice)): _shape(choice) for choice in choices}
+
+    def check(value: Any, path: str) -> dict[str, Any]:
+        if not isinstance(value, dict) or len(value) != 1:
+            raise _malformed(path, f"exactly one of {', '.join(by_name)}")
+        name = next(iter(value))
+        if name not in by_name:
+            raise Refusal("unknown_field", fields={f"{path}.{name}"[:200]: "is not known here"})
+        return by_name[name](value, path)  # type: ignore[no-any-return]
+
+    return check
+
+
+_hand = _pattern(r"p(?:[1-9]|1[0-6])|shared|junk[1-9]|dealer", "p1 to p16, shared, junk1 to junk9, or dealer")
+_wager = _pattern(r"w[1-9][0-9]{0,5}", "w1, w2, …")
+_account = _pattern(r"player:[A-Za-z0-9_-]{1,40}", "player: and a reference")
+_money = _shape(
+    {"amount": (_whole(1, MOST_STAKE), True), "currency": (_pattern(r"[A-Z]{3}", "three letters"), True)}
+)
+_paid = _shape(
+    {"amount": (_whole(0, 10 * MOST_STAKE), True), "currency": (_pattern(r"[A-Z]{3}", "three letters"), True)}
+)
+_position = _whole(1, 6)
+_direction = _pattern(r"clockwise|counter_clockwise", "clockwise or counter_clockwise")
+_reason = _text(500)
+_seat = {"seat": (_whole(1, 16), True)}
+_wallet = {"account": (_account, True)}
+
+
+def _person_id(value: Any, path: str) -> str:
+    try:
+        return str(UUID(value))
+    except (TypeError, ValueError, AttributeError):
+        raise _malformed(path, "must be a UUID") from None
+
+
+_owner = _one_of(_seat, _wallet, {"person": (_person_id, True)})
+_slot = {"hand": (_hand, True), "position": (_position, True)}
+_hold = _pattern(
+    "awaiting_camera|missing_banker|missing_declaration|declared_differs",
+    "a hold that a supervisor may waive",
+)
+
+KINDS: dict[str, dict[str, tuple[Check, bool]]] = {
+    "round_opened": {
+        "number": (_whole(1, 2**31 - 1), True),
+        "direction": (_direction, True),
+        "banker": (_shape({"account": (_account, True), "limit": (_money, True)}), False),
+        "deck": (_text(60), False),
+        "sheet_shown": (_sha256, False),
+    },
+    "bet_placed": {
+        "wager": (_wager, True),
+        "hand": (_hand, True),
+        "owner": (_owner, True),
+        "stake": (_money, True),
+    },
+    "bet_changed": {"wager": (_wager, True), "stake": (_money, True)},
+    "bet_withdrawn": {"wager": (_wager, True)},
+    "bets_locked": {"direction": (_direction, False), "order": (_list(_hand, 27), False)},
+    "card_dealt": {**_slot, "card": (_card, True), "confidence": (_confidence, False)},
+    "pok_shown": {"hand": (_hand, True), "by": (_one_of(_seat, _wallet), False)},
+    "hand_stayed": {"hand": (_hand, True), "by": (_one_of(_seat, _wallet), False)},
+    "hand_drew": {"hand": (_hand, True), "by": (_one_of(_seat, _wallet), False)},
+    "hand_checked": {"hands": (_list(_hand, 27), True)},
+    "dealer_drew": {},
+    "dealer_stayed": {},
+    "result_declared": {"multiples": (_multiples, True)},
+    "card_corrected": {**_slot, "card": (_card, True), "reason": (_reason, True)},
+    "card_removed": {**_slot, "reason": (_reason, True)},
+    "card_ruled": {**_slot, "card": (_card, True), "reason": (_reason, True)},
+    "hold_waived": {"reason_code": (_hold, True), "reason": (_reason, True)},
+    "round_closed": {},
+    "round_voided": {"reason": (_reason, True)},
+    "recorder_changed": {},
+    "mispay_put_right": {"wager": (_wager, True), "paid": (_paid, True), "due": (_paid, True)},
+    "note": {"text": (_text(2000), True), "kind": (_pattern(r"[a-z_]{1,40}", "a short word"), False)},
+}
+"""The kinds a device may report, and the data of each: (check, must be there)."""
