@@ -112,7 +112,11 @@ BEGIN
             ('casino_duty',              'off_at',                                            false),
             ('casino_device',            'revoked_at, last_seq, holes, last_contact_at, stated', false),
             ('casino_round',             'number, recorder_id, alias_of_id, standing, reasons, in_dispute, due_at, '
-                                         'opened_at, closed_at, gaming_day, event_count, record, cards_seen', false)
+                                         'opened_at, closed_at, gaming_day, event_count, record, cards_seen', false),
+            -- settlement: where an account stands, the end of a hold, the approval of a sheet
+            ('settlement_account',       'balance, held, version',                            false),
+            ('settlement_hold',          'ended_at, outcome',                                 false),
+            ('settlement_rulesheet',     'approved_by_id, approved_at',                       false)
         ) AS listed (name, changes, goes)
         JOIN pg_class c ON c.relname = listed.name AND c.relnamespace = 'public'::regnamespace
     LOOP
