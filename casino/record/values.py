@@ -1,7 +1,8 @@
 """The values of a round's record: what was reported, and what the fold makes of it.
 
-Amounts are minor units (satang) of the one currency the fold was given; instants are milliseconds since 1970, UTC.
-The small values are named tuples: thousands are made each second, and they unpack in the order of their fields.
+Amounts are minor units (satang) of the one currency the fold was given; instants are milliseconds since
+1970, UTC. The small values are named tuples: thousands are made each second, and they unpack in the order
+of their fields.
 """
 
 from collections.abc import Mapping
@@ -29,16 +30,20 @@ DOUBTS_FLAGGED = frozenset(
         "declared_differs",
     }
 )
-"""Doubts that stay flagged after a supervisor released them: their flags are read from ``RoundRecord.bare``."""
+"""Doubts that stay flagged after a supervisor released them: their flags are read from
+``RoundRecord.bare``.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """One report, as recorded. ``seq`` is the device's own number (0 for pages and decisions), ``place`` the
-    order in which it was recorded (unique in the whole service), ``signed`` whether a supervisor's sign-off counts
-    for it, ``time_ms`` the device's word (pace only) and ``instant_ms`` the same put right (UTC, since 1970).
+    order in which it was recorded (unique in the whole service), ``signed`` whether a supervisor's
+    sign-off counts for it, ``time_ms`` the device's word (pace only) and ``instant_ms`` the same put right
+    (UTC, since 1970).
 
-    ``source`` is the device's code; a page's or decision's path."""
+    ``source`` is the device's code; a page's or decision's path.
+    """
 
     kind: str
     data: Mapping[str, Any]
@@ -54,8 +59,9 @@ class Event:
 class Gap(NamedTuple):
     """Numbers ``first``..``last`` of the device ``source`` that never arrived and that could touch the round.
 
-    A terminal's gap holds the round; a camera's (``feed``) becomes the finding ``camera_gap`` and holds nothing by
-    itself."""
+    A terminal's gap holds the round; a camera's (``feed``) becomes the finding ``camera_gap`` and holds
+    nothing by itself.
+    """
 
     source: str
     first: int
@@ -104,12 +110,14 @@ class Slot(NamedTuple):
 
 
 class Hand(NamedTuple):
-    """A hand in play. ``cards`` are the effective cards in order (closed up over dead ones), ``met`` the dealer
-    cards it is compared with ("two": checked in time, the dealer's first two, for good; "final": whatever the
-    dealer ends with), ``check_place`` its turn among the checks that counted (None: not checked).
+    """A hand in play. ``cards`` are the effective cards in order (closed up over dead ones), ``met`` the
+    dealer cards it is compared with ("two": checked in time, the dealer's first two, for good; "final":
+    whatever the dealer ends with), ``check_place`` its turn among the checks that counted (None: not
+    checked).
 
-    ``drew`` is a draw mark that was not cancelled, whether or not the third face is known: a hand whose third card
-    was read without a mark has three ``cards`` and no ``drew``."""
+    ``drew`` is a draw mark that was not cancelled, whether or not the third face is known: a hand whose
+    third card was read without a mark has three ``cards`` and no ``drew``.
+    """
 
     name: str
     cards: tuple[int, ...]
@@ -121,8 +129,10 @@ class Hand(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A question about play, never about money: its kind, its subject ("" the round, "p1" a hand, "p1.3" a slot,
-    "w2" a wager) and the figures its sentence needs (ints, strings and tuples of them; cards as text)."""
+    """A question about play, never about money: its kind, its subject ("" the round, "p1" a hand, "p1.3" a
+    slot, "w2" a wager) and the figures its sentence needs (ints, strings and tuples of them; cards as
+    text).
+    """
 
     kind: str
     subject: str
@@ -140,16 +150,16 @@ class Banker(NamedTuple):
 class RoundRecord:
     """One round, folded.
 
-    ``wagers`` are those in play, ``hands`` every hand in play but the dealer's, by number, then shared, then junk;
-    ``slots`` everything reported, of hands not in play too; ``unread_by_camera`` the live faces no camera read;
-    ``declared`` the last declaration, of wagers in play; ``waived`` the reason codes of signed waivers;
-    ``doubts`` the reasons to hold that need no rule sheet, in the order the service lists them;
-    ``findings`` what conduct shows without a rule sheet, on this very record: see ``flags``;
+    ``wagers`` are those in play, ``hands`` every hand in play but the dealer's, by number, then shared,
+    then junk; ``slots`` everything reported, of hands not in play too; ``unread_by_camera`` the live faces
+    no camera read; ``declared`` the last declaration, of wagers in play; ``waived`` the reason codes of
+    signed waivers; ``doubts`` the reasons to hold that need no rule sheet, in the order the service lists
+    them; ``findings`` what conduct shows without a rule sheet, on this very record: see ``flags``;
     ``bare`` the record as it would stand without any supervisor's act (None where that is the same).
-    ``took_ms`` is from opening to close by the clock of one device (None where two devices recorded the round).
-    ``turns`` are the hands in the order of their first stay, draw or pok, the dealer's among them; ``dealt`` in
-    the order of the terminal's first card of each (faces may be entered at the reveal, long after the deal).
-    ``swayed_by`` names the leads under which the record reads otherwise.
+    ``took_ms`` is from opening to close by the clock of one device (None where two devices recorded the
+    round). ``turns`` are the hands in the order of their first stay, draw or pok, the dealer's among them;
+    ``dealt`` in the order of the terminal's first card of each (faces may be entered at the reveal, long
+    after the deal). ``swayed_by`` names the leads under which the record reads otherwise.
     """
 
     number: int | None
