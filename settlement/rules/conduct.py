@@ -8,10 +8,11 @@ Read in order: ``breaches``, then one function per question, in the order in whi
 """
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
-from casino.record import Finding, Hand, RoundRecord, led
+from casino.record import Finding, Hand, RoundRecord, flags, led
 from settlement.rules import doubts, hands
-from settlement.rules.house import DrawRule, HouseRules
+from settlement.rules.house import MOST_HANDS, DrawRule, HouseRules
 from settlement.rules.payouts import Verdict
 
 CLOSED_TOO_FAST_MS = 5_000
@@ -43,6 +44,7 @@ KINDS = frozenset(
         "late_bet",
         "late_event",
         "mark_differs",
+        "mispay",
         "out_of_order_event",
         "out_of_turn",
         "pok_drew",
@@ -62,35 +64,43 @@ KINDS = frozenset(
 """Every kind that a record and a sheet can show; each has its text in both languages before it is raised."""
 
 
-def breaches(record: RoundRecord, house: HouseRules, verdict: Verdict | None = None) -> tuple[Finding, ...]:
+def breaches(
+    record: RoundRecord,
+    house: HouseRules,
+    verdict: Verdict | None = None,
+    *,
+    not_in_play: AbstractSet[str] = frozenset(),
+) -> tuple[Finding, ...]:
     """Return the findings of a closed round, one per kind and subject, sorted; none for an open or voided
     one.
 
     ``verdict`` is the judgement under the same sheet; without it what only money shows (``bank_short``) is
-    left out.
+    left out. ``not_in_play`` are the wagers that settlement found to have no wallet.
     """
     if record.state != "closed":
         return ()
-    bare = led(record.bare or record, lead=house.feed_lead)
     record = led(record, lead=house.feed_lead)
+    findings = list(flags(record))
+    if not_in_play:
+        findings += [Finding("bet_not_in_play", wager, (("why", "no_wallet"),)) for wager in not_in_play]
+        record = doubts.without(record, not_in_play)
     found: dict[tuple[str, str], Finding] = {}
-    for finding in (*record.findings, *_by_the_sheet(record, bare, house, verdict)):
+    for finding in (*findings, *_by_the_sheet(record, house, verdict)):
         found.setdefault((finding.kind, finding.subject), finding)
     return tuple(found[key] for key in sorted(found))
 
 
-def _by_the_sheet(
-    record: RoundRecord, bare: RoundRecord, house: HouseRules, verdict: Verdict | None
-) -> Iterator[Finding]:
+def _by_the_sheet(record: RoundRecord, house: HouseRules, verdict: Verdict | None) -> Iterator[Finding]:
     yield from _draws(record, house)
     yield from _junk(record, house)
     yield from _hands_offered(record, house)
     yield from _shared_place(record, house)
+    yield from _turns(record, house)
     yield from _checks(record, house)
     yield from _stakes(record, house)
     yield from _other_hands(record, house)
     yield from _sheet_and_pace(record, house)
-    yield from _once_held(bare, house)
+    yield from _once_held(record.bare or record, house)
     for line in verdict.lines if verdict else ():
         if line.uncovered:
             yield Finding("bank_short", line.wager, (("hand", line.hand), ("uncovered", line.uncovered)))
@@ -144,6 +154,21 @@ def _shared_place(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
     place = 1 if house.shared_hand == "after_dealer" else -1
     if order.index("shared") - order.index("dealer") != place:
         yield Finding("shared_hand_misplaced", "shared", (("belongs", house.shared_hand),))
+
+
+def _turns(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
+    """Who stayed or drew before somebody whose turn came first. A pok is shown at once, whosever turn it
+    is."""
+    played = [name for name in record.turns if not _only_showed_pok(name, record)]
+    if house.dealer_pok == "at_once" and _dealer_showed_pok(record):
+        over = record.turns.index("dealer")
+        late = [name for name in record.turns[over:] if name in played and name != "dealer"]
+        yield from (Finding("out_of_turn", name, (("before", "dealer"),)) for name in late)
+        played = [name for name in played if name != "dealer"]
+    for place, name in enumerate(played):
+        skipped = [other for other in played[place + 1 :] if _comes_before(other, name, record, house)]
+        if skipped:
+            yield Finding("out_of_turn", name, (("before", skipped[0]),))
 
 
 def _checks(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
@@ -220,6 +245,38 @@ def _must_draw(rule: DrawRule, taem: int) -> bool:
 
 def _must_stay(rule: DrawRule, taem: int) -> bool:
     return rule.must_stay_from is not None and taem >= rule.must_stay_from
+
+
+def _comes_before(one: str, other: str, record: RoundRecord, house: HouseRules) -> bool:
+    """Play goes in the order of the deal, the dealer last. Where the terminal gave no order: guests' hands by
+    number, the shared hand after them, junk hands at no place of their own."""
+    if "dealer" in (one, other):
+        with_dealer = other if one == "dealer" else one
+        if with_dealer.startswith("junk") or (
+            with_dealer == "shared" and house.shared_hand != "before_dealer"
+        ):
+            return False
+        return other == "dealer"
+    if record.order:
+        order = record.order
+        return one in order and other in order and order.index(one) < order.index(other)
+    if one.startswith("junk") or other.startswith("junk"):
+        return False
+    return _number(one) < _number(other)
+
+
+def _number(name: str) -> int:
+    return MOST_HANDS if name == "shared" else int(name[1:])
+
+
+def _only_showed_pok(name: str, record: RoundRecord) -> bool:
+    return any(
+        hand.name == name and hand.pok_shown and not hand.stayed and not hand.drew for hand in record.hands
+    )
+
+
+def _dealer_showed_pok(record: RoundRecord) -> bool:
+    return record.dealer.pok_shown and hands.is_pok(record.dealer.cards[:2]) and "dealer" in record.turns
 
 
 def _cut_short(hand: Hand, record: RoundRecord, house: HouseRules) -> bool:

@@ -113,7 +113,8 @@ def without(record: RoundRecord, wagers: AbstractSet[str]) -> RoundRecord:
         slots = _slots(record)
         if not any(_lacks_a_card(hand, slots.get(hand.name, [])) for hand in (*hands, record.dealer)):
             found = tuple(doubt for doubt in found if doubt != "missing_card")
-    return replace(record, wagers=left, hands=hands, doubts=found)
+    bare = without(record.bare, wagers) if record.bare is not None else None
+    return replace(record, wagers=left, hands=hands, doubts=found, bare=bare)
 
 
 def _certain_hands(record: RoundRecord) -> frozenset[str]:

@@ -39,7 +39,7 @@ MOST_HANDS = 17
 """Three cards each for more hands than this do not fit into the deck."""
 
 
-class InvalidSheet(ValueError):  # noqa: N818 - the house refuses a sheet; an error would be ours
+class InvalidSheet(ValueError):
     """The sheet cannot be read: an unknown option, or a value the option does not have."""
 
     def __init__(self, why: str, *, options: tuple[str, ...]) -> None:

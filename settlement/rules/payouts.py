@@ -104,7 +104,8 @@ def judge(
         record = doubts.without(record, not_in_play)
     reasons = doubts.reasons(record, house)
     if reasons:
-        return Verdict("held" if record.state == "closed" else "open", reasons)
+        waits = record.state == "closed" or "sequence_gap" in reasons
+        return Verdict("held" if waits else "open", reasons)
     outcome: Outcome = "settled" if record.state == "closed" else "open"
     lines = _lines(record, house)
     if house.banker == "player" and record.banker is not None:
