@@ -159,6 +159,7 @@ SECURITY_ACTIONS = frozenset(
         "device.enrolled",
         "device.revoked",
         "device.stated",
+        "evidence.read",
         "log.read",
         "person.changed",
         "person.created",

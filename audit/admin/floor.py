@@ -1,0 +1,180 @@
+"""What the floor recorded, in the admin: people, tables, devices, rounds and their events."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
+from django.http import HttpRequest
+
+from audit.admin.lists import Calendar, ReadOnly
+from casino.models import (
+    Device,
+    Duty,
+    GapWaiver,
+    Person,
+    RefusedEvent,
+    Round,
+    RoundEvent,
+    Signature,
+    Table,
+    TableSession,
+)
+
+
+class Few(ReadOnly):
+    """A list of hundreds of rows, ordered as people expect it."""
+
+    change_list_template: ClassVar[Any] = None
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:  # noqa: ARG002
+        return ChangeList
+
+
+class ByRecording(Calendar):
+    field = "recorded_at"
+    by_id = True
+
+
+class ByMaking(Calendar):
+    field = "created_at"
+
+    def narrowed(self, within: Any) -> Any:
+        # The index on rounds begins with the table.
+        return within.filter(table__in=list(Table.objects.values_list("id", flat=True)))
+
+
+@admin.register(Person)
+class PersonAdmin(Few):
+    list_display = ("badge", "display_name", "role", "is_active")
+    list_filter = ("role", "is_active")
+    ordering = ("badge",)
+    fields = ("id", "badge", "display_name", "role", "permissions", "is_active")
+    finds: ClassVar = {"uuid": ("id",), "word": ("badge", "display_name", "role")}
+    search_help_text = "A badge, a whole name or a role."
+
+
+@admin.register(Table)
+class TableAdmin(Few):
+    list_display = ("code", "state", "stop_reason", "currency", "camera")
+    list_filter = ("state",)
+    ordering = ("code",)
+    finds: ClassVar = {"uuid": ("id",), "word": ("code",)}
+
+
+@admin.register(Device)
+class DeviceAdmin(Few):
+    list_display = (
+        "code",
+        "kind",
+        "table",
+        "enrolled_at",
+        "revoked_at",
+        "last_seq",
+        "holes",
+        "last_contact_at",
+    )
+    list_filter = ("kind",)
+    list_select_related = ("table",)
+    ordering = ("code",)
+    fields = (
+        "id", "code", "kind", "table", "enrolled_at", "revoked_at", "last_seq", "holes", "last_contact_at", "stated",
+    )  # fmt: skip
+    finds: ClassVar = {"uuid": ("id",), "word": ("code", "table__code")}
+
+
+@admin.register(TableSession)
+class TableSessionAdmin(ReadOnly):
+    list_display = ("id", "table", "opened_at", "closed_at", "last_round")
+    list_select_related = ("table",)
+    finds: ClassVar = {"uuid": ("id",), "word": ("table__code",)}
+
+
+@admin.register(Duty)
+class DutyAdmin(ReadOnly):
+    list_display = ("id", "session", "person", "role", "on_at", "off_at")
+    list_select_related = ("session__table", "person")
+    finds: ClassVar = {"uuid": ("session", "person"), "word": ("person__badge", "session__table__code")}
+
+
+@admin.register(Round)
+class RoundAdmin(ReadOnly):
+    list_display = (
+        "id",
+        "table",
+        "number",
+        "standing",
+        "reasons",
+        "in_dispute",
+        "opened_at",
+        "closed_at",
+        "gaming_day",
+    )
+    list_filter = ("standing", "in_dispute", ByMaking)
+    list_select_related = ("table",)
+    finds: ClassVar = {"uuid": ("id", "session", "alias_of"), "word": ("table__code",)}
+    search_help_text = "A round's or session's id, or a table."
+
+
+@admin.register(RoundEvent)
+class RoundEventAdmin(ReadOnly):
+    list_display = (
+        "id", "round_id", "seq", "kind", "payload", "device", "device_seq", "person", "signed", "late", "recorded_at",
+    )  # fmt: skip
+    list_filter = (ByRecording,)
+    list_select_related = ("device", "person")
+    fields = (
+        "id", "round", "seq", "kind", "payload", "source", "event_id", "device", "device_seq", "person", "signature",
+        "signer", "signed", "happened_at", "instant", "clock_off", "recorded_at", "offset_ms", "hash", "late",
+    )  # fmt: skip
+    readonly_fields = ("hash",)
+    finds: ClassVar = {"uuid": ("round",), "number": ("id",), "word": ("device__code",)}
+    search_help_text = "A round's id or a device; add a number to find one event."
+
+    @admin.display(description="SHA-256")
+    def hash(self, event: RoundEvent) -> str:
+        return bytes(event.sha256).hex()
+
+
+@admin.register(RefusedEvent)
+class RefusedEventAdmin(ReadOnly):
+    list_display = ("id", "device", "device_seq", "claims", "code", "fields_found", "round_id", "recorded_at")
+    list_filter = (ByRecording,)
+    list_select_related = ("device",)
+    fields = (
+        "id",
+        "device",
+        "device_seq",
+        "claims",
+        "code",
+        "fields_found",
+        "extra",
+        "round",
+        "recorded_at",
+        "hash",
+    )
+    readonly_fields = ("fields_found", "hash")
+    finds: ClassVar = {"uuid": ("round",), "number": ("id", "device_seq"), "word": ("device__code", "code")}
+
+    @admin.display(description="fields")
+    def fields_found(self, event: RefusedEvent) -> str:
+        return ", ".join(f"{path}: {why}" for path, why in event.fields.items())
+
+    @admin.display(description="SHA-256")
+    def hash(self, event: RefusedEvent) -> str:
+        return bytes(event.sha256).hex()
+
+
+@admin.register(Signature)
+class SignatureAdmin(ReadOnly):
+    list_display = ("id", "person", "device", "session", "may_rule", "signed_at")
+    list_select_related = ("person", "device", "session__table")
+    finds: ClassVar = {"uuid": ("id", "person", "session"), "word": ("person__badge", "device__code")}
+
+
+@admin.register(GapWaiver)
+class GapWaiverAdmin(ReadOnly):
+    list_display = ("id", "device", "first", "last", "person", "waived_at")
+    list_select_related = ("device", "person")
+    finds: ClassVar = {"uuid": ("person",), "word": ("device__code", "person__badge")}

@@ -1,0 +1,140 @@
+"""What settlement judged and posted, in the admin: sheets, accounts, journals, settlements, counts."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.contrib import admin
+
+from audit.admin.floor import Few
+from audit.admin.lists import Calendar, ReadOnly
+from settlement.models import (
+    Account,
+    Count,
+    Entry,
+    Float,
+    Hold,
+    Journal,
+    Line,
+    RuleSheet,
+    Settlement,
+    TableRules,
+    Uncovered,
+)
+
+
+class ByGamingDay(Calendar):
+    title = "gaming day"
+    field = "gaming_day"
+
+
+@admin.register(RuleSheet)
+class RuleSheetAdmin(Few):
+    list_display = ("name", "sha256", "proposed_by", "proposed_at", "approved_by", "approved_at")
+    list_select_related = ("proposed_by", "approved_by")
+    ordering = ("name", "sha256")
+    finds: ClassVar = {
+        "uuid": ("id",),
+        "word": ("name", "sha256", "proposed_by__badge", "approved_by__badge"),
+    }
+
+
+@admin.register(TableRules)
+class TableRulesAdmin(ReadOnly):
+    list_display = ("id", "table", "sheet", "in_force_from", "set_by", "approved_by", "set_at")
+    list_select_related = ("table", "sheet", "set_by", "approved_by")
+    finds: ClassVar = {"uuid": ("sheet",), "word": ("table__code", "sheet__sha256", "set_by__badge")}
+
+
+@admin.register(Account)
+class AccountAdmin(ReadOnly):
+    list_display = ("code", "kind", "currency", "balance", "held", "version", "floor")
+    list_filter = ("kind",)
+    list_select_related = ("table",)
+    finds: ClassVar = {"number": ("id",), "word": ("code", "table__code")}
+    search_help_text = "An account's whole code, or a table."
+
+
+@admin.register(Journal)
+class JournalAdmin(ReadOnly):
+    list_display = (
+        "id",
+        "kind",
+        "key",
+        "gaming_day",
+        "currency",
+        "entry_count",
+        "reverses_id",
+        "round",
+        "recorded_at",
+    )
+    list_filter = (ByGamingDay,)
+    finds: ClassVar = {"uuid": ("id", "round"), "word": ("key",)}
+    search_help_text = "A journal's or a round's id, or a journal's key."
+
+
+@admin.register(Entry)
+class EntryAdmin(ReadOnly):
+    list_display = (
+        "id",
+        "journal_id",
+        "ordinal",
+        "account",
+        "amount",
+        "currency",
+        "version",
+        "balance_after",
+        "wager",
+    )
+    list_select_related = ("account",)
+    finds: ClassVar = {"uuid": ("journal",), "number": ("id",), "word": ("account__code",)}
+    search_help_text = "A journal's id or an account's code."
+
+
+@admin.register(Hold)
+class HoldAdmin(ReadOnly):
+    list_display = ("id", "account", "round_id", "wager", "amount", "opened_at", "ended_at", "outcome")
+    list_select_related = ("account",)
+    finds: ClassVar = {"uuid": ("id", "round"), "word": ("account__code",)}
+
+
+@admin.register(Uncovered)
+class UncoveredAdmin(ReadOnly):
+    list_display = ("id", "round_id", "wager", "account_code", "exposure", "reason", "recorded_at")
+    finds: ClassVar = {"uuid": ("round",), "word": ("account_code",)}
+
+
+@admin.register(Settlement)
+class SettlementAdmin(ReadOnly):
+    list_display = (
+        "id", "round_id", "revision", "outcome", "house_net", "currency", "gaming_day", "acted_by", "approved_by",
+        "settled_at",
+    )  # fmt: skip
+    list_filter = (ByGamingDay,)
+    list_select_related = ("acted_by", "approved_by")
+    finds: ClassVar = {"uuid": ("id", "round", "journal"), "word": ("record_sha256",)}
+    search_help_text = "A settlement's, a round's or a journal's id."
+
+
+@admin.register(Line)
+class LineAdmin(ReadOnly):
+    list_display = (
+        "id", "settlement_id", "wager", "hand", "account", "stake", "cards", "hand_kind", "hand_taem", "hand_deng",
+        "dealer_cards", "step", "multiple", "gross", "uncovered", "commission", "net",
+    )  # fmt: skip
+    finds: ClassVar = {"uuid": ("settlement", "settlement__round"), "number": ("id",)}
+    search_help_text = "A settlement's or a round's id."
+
+
+@admin.register(Count)
+class CountAdmin(ReadOnly):
+    list_display = ("id", "session_id", "kind", "ordinal", "amount", "currency", "counted_by", "counted_at")
+    list_select_related = ("counted_by",)
+    finds: ClassVar = {"uuid": ("id", "session"), "word": ("counted_by__badge",)}
+
+
+@admin.register(Float)
+class FloatAdmin(ReadOnly):
+    list_display = ("id", "session_id", "kind", "count", "expected", "cage", "accepted_at")
+    list_select_related = ("count",)
+    finds: ClassVar = {"uuid": ("id", "session", "journal"), "word": ("cage",)}
