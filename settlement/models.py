@@ -223,12 +223,20 @@ class Journal(models.Model):
 class Entry(models.Model):
     """One amount in one account. ``version`` is its place in the account, without gaps, and ``balance_after`` what
     the account held then, so that any past balance is one row. ``wager`` names the wager of its journal's round
-    that it pays or takes; empty for what concerns the whole round, or no round."""
+    that it pays or takes; empty for what concerns the whole round, or no round.
+
+    Journal and account exist because the trigger that adds entries up reads both, once per statement, and because
+    neither is ever deleted: a foreign key, which asks once per row, took 40 % of the time of posting.
+    """
 
     id = models.BigAutoField(primary_key=True)
-    journal = models.ForeignKey(Journal, on_delete=models.PROTECT, related_name="entries", db_index=False)
+    journal = models.ForeignKey(
+        Journal, on_delete=models.PROTECT, related_name="entries", db_index=False, db_constraint=False
+    )
     ordinal = models.IntegerField()
-    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="entries", db_index=False)
+    account = models.ForeignKey(
+        Account, on_delete=models.PROTECT, related_name="entries", db_index=False, db_constraint=False
+    )
     amount = models.BigIntegerField()
     currency = models.CharField(max_length=3)
     version = models.BigIntegerField()

@@ -126,8 +126,8 @@ class Migration(migrations.Migration):
                 ('version', models.BigIntegerField()),
                 ('balance_after', models.BigIntegerField()),
                 ('wager', models.CharField(blank=True, max_length=40)),
-                ('account', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='entries', to='settlement.account')),
-                ('journal', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='entries', to='settlement.journal')),
+                ('account', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='entries', to='settlement.account')),
+                ('journal', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='entries', to='settlement.journal')),
             ],
             options={
                 'verbose_name_plural': 'entries',

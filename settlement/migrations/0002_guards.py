@@ -25,8 +25,8 @@ BEGIN
     END IF;
 
     SELECT j.key INTO wrong
-    FROM added j JOIN public.settlement_journal o ON o.id = j.reverses
-    WHERE o.reverses IS NOT NULL
+    FROM added j JOIN public.settlement_journal o ON o.id = j.reverses_id
+    WHERE o.reverses_id IS NOT NULL
        OR (j.kind = 'round_reversal' AND o.kind NOT IN ('round', 'hold_shortfall', 'shortfall_recovered'))
        OR (j.kind = 'pay_slip_void' AND o.kind <> 'pay_slip_issued')
        OR o.round IS DISTINCT FROM j.round
@@ -50,22 +50,23 @@ ALTER TABLE settlement_journal ENABLE ALWAYS TRIGGER journals_are_whole;
 """
 
 # The entries of one statement make up whole journals, each in one currency that is its accounts' too, and add up to
-# nothing. In each account they follow the entry before them, and the account's row already stands where they end.
+# nothing; journals and accounts are there. In each account they follow the entry before them, and the account's row already stands where they end.
 ENTRIES = """
 CREATE FUNCTION settlement_entries_add_up() RETURNS trigger
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     wrong text;
 BEGIN
-    SELECT j.key INTO wrong
+    SELECT written.journal_id INTO wrong
     FROM (
-        SELECT e.journal_id, count(*) AS entries, min(e.ordinal) AS first, max(e.ordinal) AS last,
+        SELECT e.journal_id, count(*) AS entries, count(a.id) AS accounts, min(e.ordinal) AS first, max(e.ordinal) AS last,
                sum(e.amount) AS total, min(e.currency) AS currency,
                bool_and(e.currency = a.currency) AS of_its_account, count(DISTINCT e.currency) AS currencies
-        FROM added e JOIN public.settlement_account a ON a.id = e.account_id
+        FROM added e LEFT JOIN public.settlement_account a ON a.id = e.account_id
         GROUP BY e.journal_id
-    ) written JOIN public.settlement_journal j ON j.id = written.journal_id
-    WHERE written.entries <> j.entry_count OR written.first <> 0 OR written.last <> j.entry_count - 1
+    ) written LEFT JOIN public.settlement_journal j ON j.id = written.journal_id
+    WHERE j.id IS NULL OR written.accounts <> written.entries
+       OR written.entries <> j.entry_count OR written.first <> 0 OR written.last <> j.entry_count - 1
        OR written.total <> 0
        OR NOT written.of_its_account OR written.currencies <> 1 OR written.currency <> j.currency
     LIMIT 1;
@@ -120,8 +121,8 @@ BEGIN
            AND (o.round_id IS DISTINCT FROM s.round_id OR o.revision IS DISTINCT FROM s.revision - 1))
        OR (j.id IS NOT NULL AND (j.kind <> 'round' OR j.round IS DISTINCT FROM s.round_id))
        OR (f.id IS NOT NULL AND (f.kind <> 'hold_shortfall' OR f.round IS DISTINCT FROM s.round_id))
-       OR r.reverses IS DISTINCT FROM o.journal_id
-       OR t.reverses IS DISTINCT FROM o.shortfall_id
+       OR r.reverses_id IS DISTINCT FROM o.journal_id
+       OR t.reverses_id IS DISTINCT FROM o.shortfall_id
     LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'the revision of round % does not follow the one before it', wrong
