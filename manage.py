@@ -5,7 +5,10 @@ import os
 import sys
 
 if sys.version_info < (3, 11):
-    sys.exit("This needs Python 3.11 or newer; this is Python %d.%d. Run it as: python3.11 manage.py ..." % sys.version_info[:2])
+    sys.exit(
+        "This needs Python 3.11 or newer; this is Python %d.%d. Run it as: python3.11 manage.py ..."
+        % sys.version_info[:2]
+    )
 
 
 def main() -> None:

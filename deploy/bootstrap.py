@@ -94,7 +94,9 @@ def _alone() -> Iterator[None]:
 
 
 def _install() -> None:
-    print("Preparing .venv from requirements-dev.lock (once for each new lock) …", file=sys.stderr, flush=True)
+    print(
+        "Preparing .venv from requirements-dev.lock (once for each new lock) …", file=sys.stderr, flush=True
+    )
     if not _runs(_python()):
         _make()
     uv = HOME / "bin" / "uv"
@@ -135,16 +137,18 @@ def _runs(python: Path) -> bool:
     """Whether there is an interpreter of our version with pip; not so after the system's Python was replaced."""
     try:
         program = "import pip, sys; print('%d.%d' % sys.version_info[:2])"
-        done = subprocess.run([str(python), "-c", program], capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            [str(python), "-c", program], capture_output=True, text=True, timeout=60, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0 and done.stdout.strip() == "%d.%d" % sys.version_info[:2]
 
 
 def _uv_is_current(uv: Path) -> bool:
-    wanted = dict((name, version) for name, version, _ in PIN.findall(LOCK.read_text())).get("uv", "")
+    wanted = {name: version for name, version, _ in PIN.findall(LOCK.read_text())}.get("uv", "")
     try:
-        done = subprocess.run([str(uv), "--version"], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([str(uv), "--version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.stdout.split()[1:2] == [wanted]
@@ -157,7 +161,9 @@ def _run(command: list[str], *, pinned_uv: bool = False) -> None:
             only_uv.flush()
             command = [*command, only_uv.name]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+            done = subprocess.run(
+                command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+            )
         except OSError as error:
             raise Obstacle(_sentence(str(error))) from error
     if done.returncode != 0:
@@ -183,7 +189,7 @@ def _sentence(words: str) -> str:
                "connection refused", "network is unreachable", "failed to fetch", "could not connect",
                "no matching distribution", "connection error")  # fmt: skip
     if any(sign in low for sign in network):
-        return "The package registry cannot be reached, or lacks a package of the lock. Check the network and start again."
+        return "The package registry cannot be reached, or lacks a package of the lock. Check the network."
     if "permission denied" in low or "read-only" in low:
         return f"The folder {CLONE} cannot be written to: .venv belongs there."
     lines = [line for line in words.strip().splitlines() if line.strip()]

@@ -16,7 +16,9 @@ def somebody_witnesses(*, app_configs: Sequence[AppConfig] | None, **kwargs: Any
     try:
         witness = import_string(settings.WITNESS)
     except ImportError as error:
-        return [Error(f"WITNESS names nobody: {error}", hint="Set it to audit.log.witness.", id="deploy.E001")]
+        return [
+            Error(f"WITNESS names nobody: {error}", hint="Set it to audit.log.witness.", id="deploy.E001")
+        ]
     if not callable(witness):
         return [Error("WITNESS names something that cannot be called.", id="deploy.E001")]
     return []

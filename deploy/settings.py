@@ -44,7 +44,9 @@ if not SECRET_KEY:
     # Before the first `up` there is no secret yet, and nothing it could sign either.
     SECRET_KEY = place.django_secret() or secrets.token_urlsafe(48)
 SECRET_KEY_FALLBACKS = environment.words("SECRET_KEY_FALLBACKS")
-ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", default="127.0.0.1,localhost,[::1]" if LOCAL or DEMONSTRATION else "")
+ALLOWED_HOSTS = environment.words(
+    "ALLOWED_HOSTS", default="127.0.0.1,localhost,[::1]" if LOCAL or DEMONSTRATION else ""
+)
 ROOT_URLCONF = "deploy.urls"
 WSGI_APPLICATION = "deploy.wsgi.application"
 AUTH_USER_MODEL = "casino.Person"
@@ -98,9 +100,7 @@ STATEMENT_TIMEOUT_MS = 10_000 if PROCESS == "web" else 30_000
 
 
 def _timeouts(*, statement_ms: int) -> str:
-    return (
-        f"-c lock_timeout=2000 -c statement_timeout={statement_ms} -c idle_in_transaction_session_timeout=10000"
-    )
+    return f"-c lock_timeout=2000 -c statement_timeout={statement_ms} -c idle_in_transaction_session_timeout=10000"
 
 
 def _connection(url: str, *, statement_ms: int) -> dict[str, Any]:
@@ -114,7 +114,9 @@ def _connection(url: str, *, statement_ms: int) -> dict[str, Any]:
     return found
 
 
-DATABASES: dict[str, dict[str, Any]] = {"default": _connection(DATABASE_URL, statement_ms=STATEMENT_TIMEOUT_MS)}
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": _connection(DATABASE_URL, statement_ms=STATEMENT_TIMEOUT_MS)
+}
 DATABASES["default"]["ATOMIC_REQUESTS"] = False
 _pool = environment.number("DATABASE_POOL", default=0, least=0, most=100)
 if _pool:
@@ -143,8 +145,10 @@ TIME_ZONE = "UTC"
 # ── Files ────────────────────────────────────────────────────────────────────────────────────────────
 STATIC_URL = "/static/"
 STATIC_ROOT = environment.text("STATIC_ROOT") or None
-_static_files = "whitenoise.storage.CompressedManifestStaticFilesStorage" if STATIC_ROOT else (
-    "django.contrib.staticfiles.storage.StaticFilesStorage"
+_static_files = (
+    "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    if STATIC_ROOT
+    else ("django.contrib.staticfiles.storage.StaticFilesStorage")
 )
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},  # the service keeps no uploads
@@ -241,7 +245,11 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
 }
 if PROCESS == "web":
     # Ringing never holds up an answer; the sweep finds what was not rung.
-    CELERY_BROKER_TRANSPORT_OPTIONS |= {"socket_timeout": 0.05, "socket_connect_timeout": 0.05, "max_retries": 0}
+    CELERY_BROKER_TRANSPORT_OPTIONS |= {
+        "socket_timeout": 0.05,
+        "socket_connect_timeout": 0.05,
+        "max_retries": 0,
+    }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_ACKS_LATE = True
@@ -260,4 +268,6 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {}
 
 # ── What is written down about the running of it ─────────────────────────────────────────────────────
-LOGGING = logs.configuration(level=environment.choice("LOG_LEVEL", default="INFO", among=("DEBUG", "INFO", "WARNING")))
+LOGGING = logs.configuration(
+    level=environment.choice("LOG_LEVEL", default="INFO", among=("DEBUG", "INFO", "WARNING"))
+)

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
 from deploy import csp_reports, health
 
 urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
     path("api/v1/", include("casino.urls")),
     path("api/v1/", include("settlement.urls")),
     path("api/v1/", include("audit.urls")),

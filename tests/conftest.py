@@ -24,7 +24,7 @@ def house() -> Iterator[House]:
     with ExitStack() as stack:
         addresses = database.given_addresses() or stack.enter_context(servers.running())
         settings.REDIS_URL = settings.CELERY_BROKER_URL = database.broker_of_this_process(addresses.redis_url)
-        app.conf.broker_url = settings.REDIS_URL
+        app.conf.update(broker_url=settings.REDIS_URL)
         yield House(addresses=addresses)
 
 

@@ -2,8 +2,8 @@
 
 One database is migrated as the owner and kept as a template for as long as migrations and roles stay the same.
 Ordinary tests share a clone of it and are rolled back. A test that commits (`django_db(transaction=True)`) gets a
-clone of its own, dropped afterwards: tables that refuse TRUNCATE cannot be emptied, and must not learn to. The fixtures are in
-`tests/conftest.py`, as pytest-django's would win over those of a plugin.
+clone of its own, dropped afterwards: tables that refuse TRUNCATE cannot be emptied, and must not learn to. The fixtures
+are in `tests/conftest.py`, as pytest-django's would win over those of a plugin.
 
 The servers of this clone are started by the first test that asks for the database, unless they run already;
 `DATABASE_URL` with `DATABASE_OWNER_URL` and `REDIS_URL` name others.
@@ -57,13 +57,17 @@ class House:
             )
             administrator.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(database))
             administrator.execute(
-                sql.SQL("GRANT CONNECT ON DATABASE {} TO pokdeng_app, pokdeng_reader, pokdeng_sealer").format(database)
+                sql.SQL("GRANT CONNECT ON DATABASE {} TO pokdeng_app, pokdeng_reader, pokdeng_sealer").format(
+                    database
+                )
             )
         return name
 
     def drop(self, name: str) -> None:
         with self.administer() as administrator:
-            administrator.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+            administrator.execute(
+                sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
+            )
 
     def use(self, name: str) -> str:
         """Point Django at another database; returns the one before. New threads follow, as they read the same dict."""
@@ -72,7 +76,9 @@ class House:
         before: str = connection.settings_dict["NAME"]
         connection.close()
         found = urlsplit(self.addresses.database_url)
-        connection.settings_dict.update(NAME=name, HOST=found.hostname, PORT=str(found.port), USER="pokdeng_app")
+        connection.settings_dict.update(
+            NAME=name, HOST=found.hostname, PORT=str(found.port), USER="pokdeng_app"
+        )
         connection.settings_dict["PASSWORD"] = place.unquoted(found.password)
         return before
 
@@ -85,7 +91,9 @@ class House:
                 self._migrate(administrator)
 
     def _sweep(self, administrator: Connection) -> None:
-        found = administrator.execute("SELECT datname FROM pg_database WHERE datname LIKE 'pokdeng\\_%' ORDER BY oid")
+        found = administrator.execute(
+            "SELECT datname FROM pg_database WHERE datname LIKE 'pokdeng\\_%' ORDER BY oid"
+        )
         names = [name for (name,) in found.fetchall()]
         templates = [name for name in names if name.startswith("pokdeng_template_") and name != self.template]
         for name in names:
@@ -106,7 +114,9 @@ class House:
         call_command("migrate", verbosity=0, interactive=False)
         self.use(before)
         administrator.execute(
-            sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(building), sql.Identifier(self.template))
+            sql.SQL("ALTER DATABASE {} RENAME TO {}").format(
+                sql.Identifier(building), sql.Identifier(self.template)
+            )
         )
 
 
@@ -116,7 +126,9 @@ def _fingerprint() -> str:
     clone = place.CLONE
     files = [clone / "deploy" / "roles.sql", clone / "deploy" / "management" / "commands" / "migrate.py"]
     for app in ("casino", "settlement", "audit"):
-        files += sorted(path for path in (clone / app / "migrations").rglob("*") if path.suffix in (".py", ".sql"))
+        files += sorted(
+            path for path in (clone / app / "migrations").rglob("*") if path.suffix in (".py", ".sql")
+        )
     for path in files:
         digest.update(str(path.relative_to(clone)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]

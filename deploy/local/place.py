@@ -42,7 +42,7 @@ def outside() -> Path:
     PostgreSQL refuses to run as root, and the user it runs as instead must reach its files.
     """
     name = hashlib.sha256(str(CLONE).encode()).hexdigest()[:16]
-    folder = Path("/var/tmp") / f"pokdeng-{name}"  # survives a restart of the machine, unlike /tmp
+    folder = Path("/var/tmp") / f"pokdeng-{name}"  # noqa: S108  whose it is is checked below; survives a restart of the machine, unlike /tmp
     try:
         folder.mkdir(mode=0o711, exist_ok=True)
     except OSError as error:
@@ -136,7 +136,7 @@ def free_port(*, preferred: int | None = None) -> int:
 
 def _open_lock(name: str) -> IO[str]:
     try:
-        return open(FOLDER / f"{name}.lock", "a")  # noqa: SIM115  held, not read: closing it releases the lock
+        return open(FOLDER / f"{name}.lock", "a")  # held, not read: closing it releases the lock
     except OSError as error:
         raise no_room(error, doing=f"The lock .local/{name}.lock") from error
 

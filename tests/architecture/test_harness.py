@@ -42,7 +42,10 @@ def test_a_committing_test_has_a_database_of_its_own(again: int, dsn: str) -> No
 
 @pytest.mark.django_db
 def test_the_owner_may_do_what_the_application_may_not(owner: psycopg.Connection) -> None:
-    assert owner.execute("SELECT current_user, current_database()").fetchone() == ("pokdeng_owner", _sees()[1])
+    assert owner.execute("SELECT current_user, current_database()").fetchone() == (
+        "pokdeng_owner",
+        _sees()[1],
+    )
     with pytest.raises(psycopg.errors.InsufficientPrivilege), psycopg.connect(_app(owner)) as application:
         application.execute("TRUNCATE casino_person")
 
@@ -50,7 +53,10 @@ def test_the_owner_may_do_what_the_application_may_not(owner: psycopg.Connection
 def _app(owner: psycopg.Connection) -> str:
     settings = connection.settings_dict
     return psycopg.conninfo.make_conninfo(
-        host=owner.info.host, port=owner.info.port, user=settings["USER"], password=settings["PASSWORD"],
+        host=owner.info.host,
+        port=owner.info.port,
+        user=settings["USER"],
+        password=settings["PASSWORD"],
         dbname=owner.info.dbname,
     )
 

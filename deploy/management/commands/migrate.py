@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any, LiteralString, cast
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -46,7 +46,7 @@ def apply_roles(url: str) -> None:
     """Bring roles, owners and grants to what roles.sql says; in one transaction, so nobody sees half of it."""
     with psycopg.connect(url, connect_timeout=5) as administrator:
         administrator.execute("SET lock_timeout = '5s'")
-        administrator.execute(cast(LiteralString, ROLES.read_text()))
+        administrator.execute(ROLES.read_bytes())
 
 
 def _at(url: str, *, database: str) -> str:

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from deploy.local import place, processes, servers
+from deploy.local.trouble import Trouble
+
+PATIENCE_SECONDS = 90.0
+
+
+class Command(BaseCommand):
+    help = "Close the house that `up` opened, and whatever a killed start left behind."
+    requires_system_checks = ()
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self.stdout.write(_close())
+        except Trouble as trouble:
+            self.stderr.write(trouble.sentence)
+            sys.exit(trouble.status)
+
+
+def _close() -> str:
+    place.make()
+    lock = place.try_lock("house")
+    was_running = lock is None
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    told: int | None = None
+    while lock is None:
+        told = _ask_to_stop(told=told)
+        if time.monotonic() > deadline:
+            raise Trouble(f"The house did not close within {PATIENCE_SECONDS:.0f} s. See .local/log/.")
+        time.sleep(0.1)
+        lock = place.try_lock("house")
+    with lock:
+        left = processes.stop_leftovers()
+        processes.forget()
+        left += servers.stop_unused()
+    if was_running:
+        return "Closed."
+    return "Closed what a killed start had left running." if left else "The house was not open."
+
+
+def _ask_to_stop(*, told: int | None) -> int | None:
+    """Send SIGTERM once to the process that holds the house, when it is the one that was written down."""
+    note = place.read("house.json")
+    process = processes.known(note.get("pid", 0), born=note.get("born"))
+    if process is None or process.pid == told:
+        return told
+    process.send_signal(signal.SIGTERM)
+    return process.pid
