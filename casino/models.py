@@ -68,7 +68,7 @@ class Person(AbstractBaseUser):
     def is_staff(self) -> bool:
         return self.is_active and self.role in (Role.AUDITOR, Role.ADMINISTRATOR, Role.SURVEILLANCE)
 
-    def has_perm(self, perm: str, obj: object | None = None) -> bool:
+    def has_perm(self, perm: str, obj: object | None = None) -> bool:  # noqa: ARG002 - Django passes it
         """Say whether Django's admin may show something: auditors and surveillance see record, ledger and log;
         an administrator sees people and devices alone, because who grants rights does not read the money."""
         app, _, name = perm.partition(".")

@@ -22,7 +22,9 @@ def lock_session(table: Table) -> TableSession:
     return session
 
 
-def open(*, table: Table, dealer: Person, supervisor: Person, now: datetime) -> TableSession:
+def open(  # noqa: A001 - tables.open reads as what it does
+    *, table: Table, dealer: Person, supervisor: Person, now: datetime
+) -> TableSession:
     """Open a session with a dealer and a supervisor on duty, two different people; refuse ``table_open``."""
     people.different(dealer.id, supervisor.id)
     locked = Table.objects.select_for_update().get(pk=table.pk)
@@ -69,7 +71,7 @@ def relieve(*, session: TableSession, role: str, person: Person, now: datetime) 
     return duty
 
 
-def stop(*, table: Table, reason: str, now: datetime) -> None:
+def stop(*, table: Table, reason: str) -> None:
     """Stop an open table: no bets are covered until it resumes. What is dealt all the same is recorded."""
     if not Table.objects.filter(pk=table.pk, state=Table.State.OPEN).update(
         state=Table.State.STOPPED, stop_reason=reason
@@ -80,7 +82,7 @@ def stop(*, table: Table, reason: str, now: datetime) -> None:
     )
 
 
-def resume(*, table: Table, now: datetime) -> None:
+def resume(*, table: Table) -> None:
     """Let a stopped table go on."""
     if not Table.objects.filter(pk=table.pk, state=Table.State.STOPPED).update(
         state=Table.State.OPEN, stop_reason=""

@@ -136,15 +136,15 @@ def _page(request: HttpRequest, code: str) -> JsonResponse:
     return JsonResponse(document, status=document["status"], content_type="application/problem+json")
 
 
-def bad_request(request: HttpRequest, exception: Exception) -> JsonResponse:
+def bad_request(request: HttpRequest, exception: Exception) -> JsonResponse:  # noqa: ARG001 - Django passes it
     return _page(request, "malformed")
 
 
-def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:
+def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:  # noqa: ARG001 - Django passes it
     return _page(request, "not_found")
 
 
-def forbidden(request: HttpRequest, exception: Exception) -> JsonResponse:
+def forbidden(request: HttpRequest, exception: Exception) -> JsonResponse:  # noqa: ARG001 - Django passes it
     return _page(request, "forbidden")
 
 

@@ -287,6 +287,21 @@ class Hold(models.Model):
         ]
 
 
+class RefusedCover(models.Model):
+    """A wager that a wallet could not cover when it was asked before the cards, and what the wallet had then."""
+
+    id = models.BigAutoField(primary_key=True)
+    round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="+")
+    wager = models.CharField(max_length=40)
+    account_code = models.CharField(max_length=120)
+    exposure = models.BigIntegerField()
+    available = models.BigIntegerField()
+    asked_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "refused covers"
+
+
 class Uncovered(models.Model):
     """A wallet's wager that met cards without its exposure set aside, and why: the terminal was ``offline``, the
     wallet ``refused`` it, or the bet was ``changed`` since it was covered."""
@@ -360,7 +375,7 @@ class Settlement(models.Model):
                 name="settlement_first_takes_nothing_back",
             ),
             models.CheckConstraint(
-                condition=Q(outcome="voided", journal=None, shortfall=None, house_net=0)
+                condition=Q(outcome="voided", journal=None, house_net=0)
                 | Q(outcome="settled", sheet__isnull=False),
                 name="settlement_void_moves_nothing",
             ),
@@ -503,6 +518,7 @@ APPEND_ONLY: tuple[type[models.Model], ...] = (
     TableRules,
     Journal,
     Entry,
+    RefusedCover,
     Uncovered,
     Settlement,
     Line,

@@ -96,8 +96,9 @@ class Door(APIView):
         try:
             return self.act(claimed)
         except Refusal as refusal:
-            if refusal.code not in _NOT_REMEMBERED:
-                self.act(lambda act: _remember(act, client, key, sha256, refusal))
+            refused = refusal
+            if refused.code not in _NOT_REMEMBERED:
+                self.act(lambda act: _remember(act, client, key, sha256, refused))
             raise
 
 

@@ -87,7 +87,7 @@ class TableEvents(Door):
         sent = None if sent_at is None else payloads.instant(sent_at, "Pokdeng-Sent-At")
         envelopes, alone = _envelopes(request)
         reports = [payloads.report_of(envelope, device=device) for envelope in envelopes]
-        answers = self.act(lambda act: rounds.append(device=device, reports=reports, sent_at=sent))
+        answers = self.act(lambda _: rounds.append(device=device, reports=reports, sent_at=sent))
         if alone and answers[0].outcome == "refused":
             refusal = Refusal(answers[0].code, fields=answers[0].fields, **answers[0].extra)
             refusal.witnessed = True
@@ -384,14 +384,14 @@ class TableStop(Door):
         """Stop the table with a reason; no bets are covered until it resumes."""
         table = self._table(code)
         given = self.body(StopShape)
-        self.act(lambda act: tables.stop(table=table, reason=given["reason"], now=act.now))
+        self.act(lambda _: tables.stop(table=table, reason=given["reason"]))
         return self._answer(table)
 
     @extend_schema(operation_id="resumeTable", responses={200: TableShown})
     def delete(self, request: Request, code: str) -> Response:
         """Let the stopped table go on."""
         table = self._table(code)
-        self.act(lambda act: tables.resume(table=table, now=act.now))
+        self.act(lambda _: tables.resume(table=table))
         return self._answer(table)
 
     def _table(self, code: str) -> Table:

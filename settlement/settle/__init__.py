@@ -1,0 +1,29 @@
+"""Settle rounds: record → judge → post, exactly once.
+
+``cases`` reads what a round is judged on, ``docket`` hears one round after the other, ``postings`` turns a verdict into
+journals, ``writing`` writes what came of them, ``settling`` is the act: the same path for one round and for ten thousand. ``covering`` sets money aside before the cards and shows what would come of
+a round now. A fault in judging can never lose a card: recording is over before any of this begins.
+"""
+
+from settlement.settle.cases import Case, read
+from settlement.settle.covering import Cover, Refused, cover, preview
+from settlement.settle.docket import Settled
+from settlement.settle.lines import LINE_FIELDS, lines_sha256, of_bank, of_line
+from settlement.settle.settling import correct, effective, settle_rounds
+
+__all__ = [
+    "LINE_FIELDS",
+    "Case",
+    "Cover",
+    "Refused",
+    "Settled",
+    "correct",
+    "cover",
+    "effective",
+    "lines_sha256",
+    "of_bank",
+    "of_line",
+    "preview",
+    "read",
+    "settle_rounds",
+]

@@ -1,0 +1,172 @@
+"""Before the cards: set aside what each wallet's wager could lose. While they lie: show what would come of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import connection
+
+from casino import events, refusals
+from casino.events import Fact
+from casino.models import Table
+from casino.record import Wager
+from casino.refusals import Refusal
+from settlement import ledger
+from settlement.ledger import Balance, Held, NewHold
+from settlement.rules import payouts
+from settlement.rules.payouts import Verdict
+from settlement.settle import cases, lines
+from settlement.settle.cases import Case
+
+refusals.register("round_finished", 409, "The round was settled or voided.", "รอบนี้คิดเงินหรือยกเลิกไปแล้ว")
+refusals.register("round_not_opened", 409, "The round's opening has not arrived.", "ยังไม่ได้รับการเปิดรอบนี้")
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A wager that its wallet cannot cover: ``reason`` is ``insufficient_funds`` or ``unknown_wallet``. The dealer
+    lowers or withdraws it."""
+
+    wager: str
+    account: str
+    exposure: int
+    available: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """What is set aside for a round now, and what could not be. Amounts in minor units of ``currency``."""
+
+    currency: str
+    covered: tuple[Held, ...]
+    refused: tuple[Refused, ...]
+
+
+def cover(round_id: UUID) -> Cover:
+    """Make the holds of a round fit its bets as they stand: one for each wallet's wager, in order of placement, worth
+    the most it can lose; and for a player's bank the least of its limit and what the wallet has.
+
+    Asked again, the holds follow the bets. Refuses ``round_finished``, ``round_not_opened`` and ``table_stopped``.
+    Must run in an act.
+    """
+    case = _one(round_id, lock=True)
+    if case.finished:
+        raise Refusal("round_finished")
+    if case.table_state == Table.State.STOPPED:
+        raise Refusal("table_stopped")
+    assert case.record is not None
+    assert case.house is not None
+    wanted = _wanted(case)
+    kept = [hold for hold in case.holds.values() if _still_fits(hold, wanted)]
+    changed = [hold.id for hold in case.holds.values() if hold not in kept]
+    fits = {hold.wager for hold in kept}
+    asked = [request for request in wanted if request.wager not in fits]
+    balances = ledger.lock({request.account for request in wanted}, currency=case.currency)
+    answers = ledger.hold(asked, currency=case.currency, change=changed)
+    refused = [
+        _refusal(request, balances)
+        for request, answer in zip(asked, answers, strict=True)
+        if answer is None
+    ]
+    _keep_refused(case, refused)
+    covered = (*kept, *(answer for answer in answers if answer is not None))
+    events.announce(
+        [
+            Fact(
+                "round.covered",
+                f"rounds/{case.id}",
+                {
+                    "holds": [[str(hold.id), hold.wager, hold.account, hold.amount] for hold in covered],
+                    "ended": [str(key) for key in changed],
+                    "refused": [[item.wager, item.account, item.exposure, item.reason] for item in refused],
+                    "currency": case.currency,
+                },
+                table=case.table,
+                round=case.id,
+            )
+        ]
+    )
+    return Cover(case.currency, covered, tuple(refused))
+
+
+def preview(round_id: UUID) -> tuple[Case, Verdict]:
+    """Judge a round as it lies, open or closed, and write nothing: an open round without doubts has its lines."""
+    case = _one(round_id, lock=False)
+    if case.finished:
+        raise Refusal("round_finished")
+    assert case.record is not None
+    assert case.house is not None
+    hold = case.holds.get(lines.BANK)
+    found = ledger.balances(case.wallets())
+    bank = hold.amount if hold else None
+    if bank is None and case.record.banker is not None:
+        wallet = found.get(f"{case.record.banker.account}:wallet")
+        bank = min(case.record.banker.limit, max(0, wallet.available)) if wallet else 0
+    without = frozenset(wager.id for wager in case.record.wagers if _walletless(wager, found))
+    return case, payouts.judge(case.record, case.house, bank=bank, not_in_play=without)
+
+
+def _walletless(wager: Wager, found: dict[str, Balance]) -> bool:
+    return wager.owner.kind == "account" and f"{wager.owner.ref}:wallet" not in found
+
+
+def _one(round_id: UUID, *, lock: bool) -> Case:
+    found = cases.read([round_id], lock=lock)
+    if not found:
+        raise Refusal("not_found")
+    case = found[0]
+    if not case.finished and (case.record is None or case.house is None):
+        raise Refusal("round_not_opened")
+    return case
+
+
+def _wanted(case: Case) -> list[NewHold]:
+    assert case.record is not None
+    assert case.house is not None
+    wanted = [
+        NewHold(f"{wager.owner.ref}:wallet", case.id, wager.id, payouts.exposure(wager.stake, case.house))
+        for wager in case.record.wagers
+        if wager.owner.kind == "account"
+    ]
+    banker = case.record.banker
+    if banker is not None and case.house.banker == "player":
+        wanted.append(NewHold(f"{banker.account}:wallet", case.id, lines.BANK, banker.limit, or_less=True))
+    return wanted
+
+
+def _still_fits(hold: Held, wanted: list[NewHold]) -> bool:
+    return any(
+        (hold.wager, hold.account, hold.amount) == (request.wager, request.account, request.amount)
+        for request in wanted
+    )
+
+
+def _refusal(request: NewHold, balances: dict[str, Balance]) -> Refused:
+    account = balances.get(request.account)
+    return Refused(
+        request.wager,
+        request.account,
+        request.amount,
+        max(0, account.available) if account else 0,
+        "insufficient_funds" if account else "unknown_wallet",
+    )
+
+
+def _keep_refused(case: Case, refused: list[Refused]) -> None:
+    """A wallet that could not cover a wager when it was asked: should the cards come all the same, this says why."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO settlement_refusedcover (round_id, wager, account_code, exposure, available, asked_at)"
+            " SELECT %s, n.wager, n.account, n.exposure, n.available, %s"
+            " FROM unnest(%s::text[], %s::text[], %s::bigint[], %s::bigint[]) AS n (wager, account, exposure, available)",
+            [
+                case.id,
+                events.current().now,
+                [item.wager for item in refused],
+                [item.account for item in refused],
+                [item.exposure for item in refused],
+                [item.available for item in refused],
+            ],
+        )

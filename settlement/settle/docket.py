@@ -1,0 +1,381 @@
+"""The rounds of one act: heard one after the other in memory, written together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connection
+
+from casino import day, events, rounds
+from casino.events import Act, Fact
+from casino.models import Person, Standing
+from casino.refusals import Refusal
+from casino.rounds import Told
+from settlement import ledger
+from settlement.ledger import Balance, NewJournal
+from settlement.models import Settlement
+from settlement.rules import payouts
+from settlement.rules.payouts import Verdict
+from settlement.settle import lines, postings, writing
+from settlement.settle.cases import Case
+from settlement.settle.writing import Revision
+
+COUNTED_DAYS = 2
+"""A round is posted in its own gaming day while that is today's or the one before; later, in today's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What became of one round: ``settled``, ``voided``, ``held`` (with reasons) or ``waiting`` (until ``due_at``;
+    None: until it is closed)."""
+
+    round: UUID
+    outcome: str
+    reasons: tuple[str, ...] = ()
+    due_at: datetime | None = None
+
+
+def gaming_day_of(instant: datetime) -> date:
+    """Return the house's gaming day of an instant."""
+    return day.gaming_day(instant, settings.PROPERTY["zone"], settings.PROPERTY["day_start_hour"])
+
+
+class Docket:
+    """The rounds of one act: heard one after the other in memory, written together."""
+
+    def __init__(self, *, act: Act, today: date) -> None:
+        self.act = act
+        self.today = today
+        self.balances: dict[str, Balance] = {}
+        self.free: dict[str, int] = {}
+        self.revisions: list[Revision] = []
+        self.release: dict[UUID, str] = {}
+        self.told: list[Told] = []
+        self.facts: list[Fact] = []
+
+    def lock_accounts(self, heard: Sequence[Case], *, and_those_of: Settlement | None = None) -> None:
+        """Lock whatever may move, by currency (a house keeps one; another would be another statement)."""
+        by_currency: dict[str, set[str]] = {}
+        for case in heard:
+            wallets = case.wallets() | {hold.account for hold in case.holds.values()}
+            codes = by_currency.setdefault(case.currency, set())
+            codes.update(f"table:{case.table}:{kind}" for kind in ("bank", "guests", "commission"))
+            if and_those_of is not None:
+                wallets |= _accounts_of(and_those_of)
+            codes.update(wallets)
+            if wallets:
+                codes.add(f"suspense:shortfall:{case.table}")
+        for currency, codes in sorted(by_currency.items()):
+            self.balances |= ledger.lock(codes, currency=currency)
+        self.free = {code: account.available for code, account in self.balances.items()}
+
+    # One round after the other.
+
+    def hear(self, case: Case) -> Settled:
+        """Judge one round and take down what is to be written of it."""
+        assert case.record is not None
+        if case.house is None:
+            # Its opening is among the numbers that are missing, or no sheet was in force at the table.
+            doubts = tuple(doubt for doubt in case.record.doubts if doubt == "sequence_gap")
+            if not doubts or case.closed_at is None:
+                return self._leave_open(case)
+            self._hold(case, Verdict("held", doubts))
+            return Settled(case.id, "held", doubts)
+        for hold in case.holds.values():
+            self.free[hold.account] += hold.amount
+        verdict, inputs = self._judge(case, put_up=self._bank(case))
+        answer = self._answer(case, verdict)
+        if answer.outcome in ("settled", "voided"):
+            self._settle(case, verdict, inputs)
+        else:
+            for hold in case.holds.values():
+                self.free[hold.account] -= hold.amount
+        return answer
+
+    def _judge(self, case: Case, *, put_up: int | None) -> tuple[Verdict, dict[str, Any]]:
+        assert case.record is not None
+        assert case.house is not None
+        without = sorted(
+            wager.id
+            for wager in case.record.wagers
+            if wager.owner.kind == "account" and not self._has_wallet(wager.owner.ref, case)
+        )
+        judged = case.record
+        banker = judged.banker
+        if banker is not None and not self._has_wallet(banker.account, case):
+            # A bank without a wallet is no bank: the round waits for one to be named, or for the house.
+            judged = replace(judged, banker=None)
+        verdict = payouts.judge(judged, case.house, bank=put_up, not_in_play=frozenset(without))
+        if "sequence_gap" in verdict.reasons and verdict.outcome == "open" and case.closed_at is not None:
+            # The close was recorded; what lies before it is what is missing.
+            verdict = Verdict("held", verdict.reasons)
+        return verdict, {"bank": put_up, "not_in_play": without}
+
+    def _has_wallet(self, owner: str, case: Case) -> bool:
+        account = self.balances.get(f"{owner}:wallet")
+        return account is not None and account.currency == case.currency
+
+    def _bank(self, case: Case) -> int | None:
+        """Return what a player's bank has put up: its hold, or as much as the wallet has now."""
+        assert case.record is not None
+        assert case.house is not None
+        banker = case.record.banker
+        if banker is None or case.house.banker != "player":
+            return None
+        hold = case.holds.get(lines.BANK)
+        if hold is not None:
+            return min(banker.limit, hold.amount)
+        return max(0, min(banker.limit, self.free.get(f"{banker.account}:wallet", 0)))
+
+    def _answer(self, case: Case, verdict: Verdict) -> Settled:
+        if verdict.outcome == "open":
+            return self._leave_open(case)
+        if verdict.outcome == "held":
+            self._hold(case, verdict)
+            return Settled(case.id, "held", verdict.reasons)
+        if verdict.outcome == "settled" and self._waits_for_camera(case):
+            return Settled(case.id, "waiting", due_at=case.due_at)
+        return Settled(case.id, verdict.outcome)
+
+    def _waits_for_camera(self, case: Case) -> bool:
+        assert case.record is not None
+        return (
+            case.camera
+            and bool(case.record.unread_by_camera)
+            and case.due_at is not None
+            and self.act.now < case.due_at
+        )
+
+    def _leave_open(self, case: Case) -> Settled:
+        if case.standing != Standing.PLAYING:
+            self.told.append(Told(case.id, Standing.PLAYING))
+        return Settled(case.id, "waiting")
+
+    def _hold(self, case: Case, verdict: Verdict) -> None:
+        if case.standing == Standing.HELD and case.reasons == verdict.reasons:
+            return
+        assert case.record is not None
+        self.told.append(
+            Told(
+                case.id,
+                Standing.HELD,
+                verdict.reasons,
+                record=case.written,
+                cards_seen=case.record.cards_seen,
+            )
+        )
+        self.facts.append(
+            self._fact(
+                "round.held", case, {"reasons": list(verdict.reasons), "record_sha256": case.record_sha256}
+            )
+        )
+
+    def _settle(self, case: Case, verdict: Verdict, inputs: dict[str, Any]) -> None:
+        gaming_day = self._day_of(case)
+        journals = self._journals(case, verdict, number=1, back=(), gaming_day=self._posted_in(gaming_day))
+        outcome = "settled" if verdict.outcome == "settled" else "released"
+        self.release |= {hold.id: outcome for hold in case.holds.values()}
+        self._enter(case, verdict, inputs, number=1, gaming_day=gaming_day, journals=journals)
+
+    def amend(
+        self,
+        case: Case,
+        *,
+        before: Settlement,
+        cites: list[int],
+        because: UUID | None,
+        people: tuple[Person | None, Person | None],
+    ) -> None:
+        """Take down a later revision: the one before reversed, the new judgement posted."""
+        if case.house is None:
+            raise Refusal("round_not_settled")
+        verdict, inputs = self._judge(case, put_up=before.inputs.get("bank"))
+        if verdict.outcome not in ("settled", "voided"):
+            raise Refusal("round_held", reasons=list(verdict.reasons))
+        number = before.revision + 1
+        moved = [journal for journal in (before.journal_id, before.shortfall_id) if journal is not None]
+        back = ledger.reversal_of(moved, gaming_day=self.today) if moved else []
+        journals = self._journals(case, verdict, number=number, back=back, gaming_day=self.today)
+        acted_by, approved_by = people
+        revision = self._enter(
+            case, verdict, inputs, number=number, gaming_day=before.gaming_day, journals=journals
+        )
+        revision.cites, revision.supersedes, revision.because = cites, before.id, because
+        revision.acted_by = acted_by.id if acted_by else None
+        revision.approved_by = approved_by.id if approved_by else None
+
+    def _journals(
+        self, case: Case, verdict: Verdict, *, number: int, back: Sequence[NewJournal], gaming_day: date
+    ) -> dict[str, NewJournal]:
+        """Return what is posted for one revision, by its part, in the order of posting."""
+        key = f"round:{case.id}:{number}"
+        orig_day = self._day_of(case)
+        found: dict[str, NewJournal] = {}
+        for journal in back:
+            part = "reversal" if not journal.key.endswith(":shortfall") else "shortfall_reversal"
+            found[part] = journal
+        moving = postings.postings_of(verdict, table=case.table) if verdict.outcome == "settled" else ()
+        if moving:
+            found["journal"] = NewJournal(
+                kind="round",
+                key=key,
+                gaming_day=gaming_day,
+                currency=case.currency,
+                postings=moving,
+                round=case.id,
+                orig_day=orig_day if orig_day != gaming_day else None,
+            )
+        wallets = {code for code in self.free if code.startswith("player:")}
+        lent = postings.shortfalls(
+            list(found.values()),
+            available={code: self.free[code] for code in wallets},
+            table=case.table,
+            key=f"{key}:shortfall",
+            round=case.id,
+            currency=case.currency,
+            gaming_day=gaming_day,
+        )
+        if lent is not None:
+            found = {"shortfall": lent, **found}
+        for journal in found.values():
+            for posting in journal.postings:
+                self.free[posting.account] = self.free.get(posting.account, 0) + posting.amount
+        return found
+
+    def _enter(
+        self,
+        case: Case,
+        verdict: Verdict,
+        inputs: dict[str, Any],
+        *,
+        number: int,
+        gaming_day: date,
+        journals: dict[str, NewJournal],
+    ) -> Revision:
+        stored = [lines.of_line(line, table=case.table) for line in verdict.lines]
+        if verdict.bank is not None:
+            stored.append(lines.of_bank(verdict.bank))
+        revision = Revision(
+            id=events.uuid7(self.act.now),
+            case=case,
+            number=number,
+            verdict=verdict,
+            stored=stored,
+            gaming_day=gaming_day,
+            inputs=inputs,
+            journals=journals,
+            uncovered=self._uncovered(case, verdict) if number == 1 else [],
+        )
+        self.revisions.append(revision)
+        assert case.record is not None
+        self.told.append(
+            Told(
+                case.id,
+                verdict.outcome,
+                record=case.written,
+                cards_seen=case.record.cards_seen,
+                gaming_day=gaming_day,
+            )
+        )
+        return revision
+
+    def _uncovered(self, case: Case, verdict: Verdict) -> list[tuple[str, str, int, str]]:
+        """Return the wallets' wagers that met cards without their exposure set aside, with the reason."""
+        assert case.house is not None
+        found = []
+        for line in verdict.lines:
+            exposure = payouts.exposure(line.stake, case.house)
+            hold = case.holds.get(line.wager)
+            if line.owner.kind != "account" or not exposure or (hold is not None and hold.amount >= exposure):
+                continue
+            reason = "refused" if line.wager in case.refused else "changed" if line.wager in case.touched else "offline"
+            found.append((line.wager, f"{line.owner.ref}:wallet", exposure, reason))
+        return found
+
+    def _day_of(self, case: Case) -> date:
+        """The gaming day in which the bets closed; it decides, not the day on which the round is settled."""
+        assert case.record is not None
+        closed = case.record.bets_closed_ms
+        instant = (
+            datetime.fromtimestamp(closed / 1000, tz=self.act.now.tzinfo)
+            if closed is not None
+            else case.opened_at
+        )
+        return gaming_day_of(instant or self.act.now)
+
+    def _posted_in(self, gaming_day: date) -> date:
+        recent = gaming_day > self.today - timedelta(days=COUNTED_DAYS)
+        return gaming_day if recent else self.today
+
+    # Writes.
+
+    def write(self) -> None:
+        """Post, settle, tell: everything of the docket in a fixed number of statements."""
+        entered = [
+            (revision, part, journal)
+            for revision in self.revisions
+            for part, journal in revision.journals.items()
+        ]
+        posted = ledger.post(
+            [journal for _, _, journal in entered], release=self.release, locked=self.balances
+        )
+        ids: dict[tuple[UUID, str], UUID] = {}
+        described: dict[UUID, list[dict[str, Any]]] = {revision.id: [] for revision in self.revisions}
+        for (revision, part, journal), journal_id in zip(entered, posted, strict=True):
+            ids[revision.id, part] = journal_id
+            described[revision.id].append(journal.described(journal_id))
+        if self.revisions:
+            writing.insert(self.revisions, ids, now=self.act.now)
+        if self.told:
+            rounds.stand(self.told)
+        facts = self.facts + [
+            self._settlement_fact(revision, described[revision.id]) for revision in self.revisions
+        ]
+        if facts:
+            events.announce(facts)
+
+    def _settlement_fact(self, revision: Revision, journals: list[dict[str, Any]]) -> Fact:
+        case = revision.case
+        action = f"round.{revision.verdict.outcome}" if revision.number == 1 else "round.corrected"
+        return self._fact(
+            action,
+            case,
+            {
+                "settlement": str(revision.id),
+                "revision": revision.number,
+                "outcome": revision.verdict.outcome,
+                "sheet_sha256": case.sheet_sha256,
+                "record_sha256": case.record_sha256,
+                "lines_sha256": lines.lines_sha256(revision.stored),
+                "house_net": revision.verdict.house_net,
+                "currency": case.currency,
+                "gaming_day": revision.gaming_day.isoformat(),
+                "upto": case.upto,
+                "cites": revision.cites,
+                "inputs": revision.inputs,
+                "because": str(revision.because) if revision.because else None,
+                "acted_by": str(revision.acted_by) if revision.acted_by else None,
+                "approved_by": str(revision.approved_by) if revision.approved_by else None,
+                "uncovered": [list(row) for row in revision.uncovered],
+                "journals": journals,
+            },
+        )
+
+    def _fact(self, action: str, case: Case, data: dict[str, Any]) -> Fact:
+        return Fact(action, f"rounds/{case.id}", data, table=case.table, round=case.id)
+
+
+def _accounts_of(settlement: Settlement) -> set[str]:
+    """Return the wallets that a settlement moved."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT DISTINCT a.code FROM settlement_entry e JOIN settlement_account a ON a.id = e.account_id"
+            " WHERE e.journal_id = ANY(%s) AND a.kind = 'wallet'",
+            [[key for key in (settlement.journal_id, settlement.shortfall_id) if key is not None]],
+        )
+        return {code for (code,) in cursor.fetchall()}

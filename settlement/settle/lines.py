@@ -1,0 +1,83 @@
+"""Lines as they are stored, and the hash that the witness is told of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from casino import cards, events
+from settlement.rules.payouts import BankLine, Line
+
+BANK = "bank"
+"""Wager and hand of the line that carries a player-banker's result."""
+
+LINE_FIELDS = (
+    "wager",
+    "hand",
+    "owner_kind",
+    "owner_ref",
+    "account",
+    "stake",
+    "cards",
+    "hand_kind",
+    "hand_taem",
+    "hand_deng",
+    "dealer_cards",
+    "dealer_kind",
+    "dealer_taem",
+    "dealer_deng",
+    "step",
+    "multiple",
+    "gross",
+    "uncovered",
+    "commission",
+    "net",
+    "rounding_bp",
+)
+"""What a stored line says, in the order in which it is hashed; names are those of the table's columns."""
+
+
+def account_of(owner_kind: str, owner_ref: str, *, table: str) -> str:
+    """Return the account that a wager's net is posted to: the guest's wallet, or the table's chips in play."""
+    return f"{owner_ref}:wallet" if owner_kind == "account" else f"table:{table}:guests"
+
+
+def of_line(line: Line, *, table: str) -> tuple[Any, ...]:
+    """Return a judged line as stored, in the order of LINE_FIELDS."""
+    return (
+        line.wager,
+        line.hand,
+        line.owner.kind,
+        line.owner.ref,
+        account_of(line.owner.kind, line.owner.ref, table=table),
+        line.stake,
+        [cards.text(card) for card in line.cards],
+        line.guest.kind,
+        line.guest.taem,
+        line.guest.deng,
+        [cards.text(card) for card in line.dealer_cards],
+        line.dealer.kind,
+        line.dealer.taem,
+        line.dealer.deng,
+        line.step,
+        line.multiple,
+        line.gross,
+        line.uncovered,
+        line.commission,
+        line.net,
+        line.rounding_bp,
+    )
+
+
+def of_bank(bank: BankLine) -> tuple[Any, ...]:
+    """Return a player-banker's result as a stored line: ``stake`` what was put up, ``gross`` what play added to it."""
+    return (
+        BANK, BANK, "account", bank.account, account_of("account", bank.account, table=""), bank.held,
+        [], "", None, None, [], "", None, None, "", 0, bank.result, 0, bank.commission, bank.net, bank.rounding_bp,
+    )  # fmt: skip
+
+
+def lines_sha256(stored: Sequence[Sequence[Any]]) -> str:
+    """Return the SHA-256, in hexadecimal, of lines in the order of their ordinals."""
+    return hashlib.sha256(events.canonical([list(line) for line in stored])).hexdigest()

@@ -1,0 +1,83 @@
+"""Settle and correct: each is one act, and asked twice it pays once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import timedelta
+from uuid import UUID
+
+from casino import events, people, refusals
+from casino.models import Person
+from casino.refusals import Refusal
+from settlement import ledger
+from settlement.models import Settlement
+from settlement.settle import cases, docket
+from settlement.settle.docket import Docket, Settled
+
+refusals.register(
+    "round_held", 409, "The round is held; a supervisor settles the doubt first.", "รอบนี้ค้าง ให้หัวหน้าชี้ขาดก่อน"
+)
+refusals.register("round_not_settled", 409, "The round has not been settled.", "รอบนี้ยังไม่ได้คิดเงิน")
+
+
+def settle_rounds(ids: Collection[UUID]) -> list[Settled]:
+    """Settle what can be settled of these rounds; say of each, in the order of ids, what became of it.
+
+    A round that was settled or voided before stays as it is, so asking twice pays once. Must run in an act. At most
+    fifteen statements, whatever the number of rounds, wagers and events.
+    """
+    act = events.current()
+    today = docket.gaming_day_of(act.now)
+    ledger.share_day([today - timedelta(days=back) for back in range(docket.COUNTED_DAYS)])
+    found = cases.read(ids, lock=True)
+    open_cases = [case for case in found if not case.finished]
+    ours = Docket(act=act, today=today)
+    ours.lock_accounts(open_cases)
+    answers = {case.id: ours.hear(case) for case in open_cases}
+    ours.write()
+    return [answers[case.id] if case.id in answers else Settled(case.id, case.standing) for case in found]
+
+
+def correct(
+    round_id: UUID,
+    *,
+    cites: Collection[int],
+    because: UUID | None = None,
+    acted_by: Person | None = None,
+    approved_by: Person | None = None,
+) -> Settlement:
+    """Settle a finished round anew: the fold of what was not late and the late acts it cites (RoundEvent ids).
+
+    A correction is one revision: what the one before moved is taken back and the new judgement posted, in one
+    transaction. It needs a decision (``because``) or two different people. Refuses ``round_not_settled``,
+    ``round_held`` with the reasons where the new fold is in doubt, ``sod_violation``, ``invalid_value`` for an act
+    that is no late event of the round. Must run in an act.
+    """
+    act = events.current()
+    if because is None:
+        if acted_by is None or approved_by is None:
+            raise Refusal("sod_violation")
+        people.different(acted_by.id, approved_by.id)
+    today = docket.gaming_day_of(act.now)
+    ledger.share_day([today])
+    # The lock first: what was settled last, and what it cited, is read under it.
+    locked = cases.read([round_id], lock=True)
+    before = effective(round_id)
+    if not locked or before is None or not locked[0].finished:
+        raise Refusal("round_not_settled")
+    named = {*cites, *before.cites}
+    (case,) = cases.read([round_id], lock=True, cites={round_id: named})
+    if not named <= set(case.late):
+        raise Refusal("invalid_value", fields={"acts": "only late events of this round can be cited"})
+    ours = Docket(act=act, today=today)
+    ours.lock_accounts([case], and_those_of=before)
+    ours.amend(case, before=before, cites=sorted(named), because=because, people=(acted_by, approved_by))
+    ours.write()
+    corrected = effective(round_id)
+    assert corrected is not None
+    return corrected
+
+
+def effective(round_id: UUID) -> Settlement | None:
+    """Return the latest revision of a round's settlement, None where there is none. One statement."""
+    return Settlement.objects.select_related("sheet").filter(round=round_id).order_by("-revision").first()
