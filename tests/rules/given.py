@@ -6,12 +6,14 @@ them, or by ``a_round``, which makes those events of bets and cards.
 
 import functools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from casino import cards as deck
 from casino.record import Event, Gap, RoundRecord, fold
+from settlement.rules import hands
 
 CASES = Path(__file__).parent.parent / "cases"
 
@@ -19,6 +21,7 @@ SIGNED = ("card_ruled", "card_removed", "hold_waived", "round_voided", "recorder
 """What the supervisor on duty signs, unless a test says otherwise."""
 
 Short = dict[str, Any]
+Test = TypeVar("Test", bound=Callable[..., None])
 
 
 @functools.cache
@@ -55,8 +58,12 @@ def told(short: Sequence[Short]) -> tuple[list[Event], list[Gap]]:
     return events, gaps
 
 
-def folded(short: Sequence[Short]) -> RoundRecord:
+def folded(short: Sequence[Short], *, took_ms: int | None = None) -> RoundRecord:
+    """Return the record; ``took_ms`` is how long the round took by the terminal's clock, a second an event
+    if None."""
     events, gaps = told(short)
+    if took_ms is not None:
+        events[-1] = replace(events[-1], time_ms=events[0].time_ms + took_ms)
     return fold(events, unknown=gaps)
 
 
@@ -129,13 +136,10 @@ def short_round(
 
 def _turn(name: str, seen: list[str]) -> list[Short]:
     drew = len(seen) > 2
-    if name == "dealer":
-        mark = an_act("dealer_drew" if drew else "dealer_stayed")
-    elif (
-        len(seen) == 2
-        and sum(deck.RANKS.index(card[0]) + 1 if card[0] not in "TJQK" else 0 for card in seen) % 10 > 7
-    ):
+    if len(seen) == 2 and sum(hands.TAEM[deck.rank(card)] for card in hand(seen)) % 10 > 7:
         mark = an_act("pok_shown", hand=name)
+    elif name == "dealer":
+        mark = an_act("dealer_drew" if drew else "dealer_stayed")
     else:
         mark = an_act("hand_drew" if drew else "hand_stayed", hand=name)
     return [mark, *(a_card(name, position, card) for position, card in enumerate(seen[2:], 3))]
@@ -144,3 +148,17 @@ def _turn(name: str, seen: list[str]) -> list[Short]:
 def a_round(**told_by: Any) -> RoundRecord:
     """Return the record of ``short_round(…)``."""
     return folded(short_round(**told_by))
+
+
+ANSWERED: set[tuple[str, str]] = set()
+"""Values of options for which some test works an answer by hand."""
+
+
+def answers(option: str, *values: str) -> Callable[[Test], Test]:
+    """Mark a test as the worked answer for these values of an option."""
+
+    def mark(test: Test) -> Test:
+        ANSWERED.update((option, value) for value in values)
+        return test
+
+    return mark
