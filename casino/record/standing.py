@@ -61,7 +61,7 @@ def stand(story: Story, *, lead: Lead, acts: bool, bare: RoundRecord | None = No
         wagers=wagers,
         hands=table.hands,
         dealer=table.dealer,
-        slots=tuple(table.slots),
+        slots=tuple([slot for slots in table.by_hand.values() for slot in slots]),
         cards_seen=table.seen,
         unread_by_camera=tuple(table.unread),
         declared={wager.id: declared[wager.id] for wager in wagers if wager.id in declared}
@@ -144,18 +144,18 @@ class _Table:
         self.lead = lead
         self.done = done
         self.drew = story.marks.keys() - done.unmarked
-        self.slots: list[Slot] = []
         self.by_hand: dict[int, list[Slot]] = {}
+        self.uneven: set[int] = set()
         self.seen = 0
         self.doubted: set[str] = set()
         self.findings: list[Finding] = []
         self.sway: set[Lead] = set()
         self.unread: list[tuple[str, int]] = []
-        self.faces: list[tuple[int, str, int]] = []
+        self.faces: list[int] = []
         self._fill_slots()
         self.hands = tuple([self._hand(place) for place in self._places_in_play()])
         self.dealer = self._hand(_DEALER)
-        if len({face[0] for face in self.faces}) < len(self.faces):
+        if len(set(self.faces)) < len(self.faces):
             self._find_duplicates()
 
     def doubts(self) -> tuple[str, ...]:
@@ -170,29 +170,31 @@ class _Table:
     def _fill_slots(self) -> None:
         reads, done, recorders = self.story.reads, self.done, self.story.recorders
         touched = done.ruled.keys() | done.removed
+        by_hand, seen_cards = self.by_hand, 0
         last = -1
         here: list[Slot] = []
         for key in sorted(touched.union(reads) if touched else reads):
             place, position = key >> 3, key & 7
             seen = reads.get(key, _NOTHING)
             if (
-                key not in touched
-                and (len(seen) == 1 or (len(seen) == 2 and seen[0].card == seen[1].card))
+                (len(seen) == 1 or (len(seen) == 2 and seen[0].card == seen[1].card))
                 and (position < 3 or seen[0].source in recorders or seen[-1].source in recorders)
+                and key not in touched
             ):
-                card = seen[0].card
+                card: int | None = seen[0].card
                 slot = Slot(HANDS[place], position, _in_order_of_feeds(seen), None, False, card, False)
-                self.seen |= 1 << card
             else:
                 slot = self._weighed_slot(key, seen)
-                if slot.card is not None:
-                    self.seen |= 1 << slot.card
-            self.slots.append(slot)
+                card = slot.card
+                self.uneven.add(place)
+            if card is not None:
+                seen_cards |= 1 << card
             if place == last:
                 here.append(slot)
             else:
-                self.by_hand[place] = here = [slot]
+                by_hand[place] = here = [slot]
                 last = place
+        self.seen = seen_cards
 
     def _weighed_slot(self, key: int, seen: Sequence[Read]) -> Slot:
         """A slot that needs a second look: acts, differing reads, or a third card the terminal does not know
@@ -294,18 +296,18 @@ class _Table:
         story = self.story
         name = HANDS[place]
         slots = self.by_hand.get(place, _NO_SLOTS)
-        live = [slot for slot in slots if _is_live(slot)]
+        live: Sequence[Slot] = slots
+        if place in self.uneven:
+            live = [slot for slot in slots if _is_live(slot)]
+            if any(slot.contested for slot in slots):
+                self.doubted.add("reads_differ")
         held = tuple([slot.card for slot in live if slot.card is not None])
         count = len(live)
-        if len(held) < len(slots) and any(slot.contested for slot in slots):
-            self.doubted.add("reads_differ")
-        base = place << 3
+        self.faces += held
+        read_by_camera, base = story.read_by_camera, place << 3
         for slot in live:
-            position = slot.position
-            if base + position not in story.read_by_camera:
-                self.unread.append((name, position))
-            if slot.card is not None:
-                self.faces.append((slot.card, name, position))
+            if base + slot.position not in read_by_camera:
+                self.unread.append((name, slot.position))
         drew = name in self.drew
         if count < (3 if drew else 2) or (live[-1].position > count and _has_hole(slots, live[-1].position)):
             self.doubted.add("missing_card")
@@ -331,11 +333,13 @@ class _Table:
 
     def _find_duplicates(self) -> None:
         places: dict[int, list[str]] = {}
-        for card, hand, position in self.faces:
-            places.setdefault(card, []).append(f"{hand}.{position}")
+        for hand in (*self.hands, self.dealer):
+            for slot in self.by_hand.get(BASE[hand.name] >> 3, _NO_SLOTS):
+                if _is_live(slot) and slot.card is not None:
+                    places.setdefault(slot.card, []).append(f"{slot.hand}.{slot.position}")
         for card, slots in places.items():
-            for slot in slots[1:]:
-                self._doubt("duplicate_card", slot, ("card", cards.text(card)), ("slots", tuple(slots)))
+            for repeated in slots[1:]:
+                self._doubt("duplicate_card", repeated, ("card", cards.text(card)), ("slots", tuple(slots)))
 
 
 def _is_live(slot: Slot) -> bool:
@@ -350,13 +354,13 @@ def _has_hole(slots: Sequence[Slot], last: int) -> bool:
 
 def _in_order_of_feeds(reads: Sequence[Read]) -> tuple[Read, ...]:
     """Terminals before cameras, by device: never by the order of arrival."""
-    if len(reads) > 1:
-        return tuple(sorted(reads, key=_terminals_first))
-    return tuple(reads)
+    if len(reads) == 1:
+        return (reads[0],)
+    return tuple(sorted(reads, key=_terminals_first))
 
 
-def _terminals_first(read: Read) -> tuple[bool, str]:
-    return read.feed != "terminal", read.source
+def _terminals_first(read: Read) -> str:
+    return f"{read.feed == 'camera':d}{read.source}"
 
 
 _NOTHING: Sequence[Read] = ()

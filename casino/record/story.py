@@ -146,7 +146,8 @@ def _camera_read(story: Story, event: Event) -> None:
     if seen is None:
         story.reads[key] = [read]
         return
-    seen[:] = [other for other in seen if other.source != event.source]
+    if event.source in [other.source for other in seen]:
+        seen[:] = [other for other in seen if other.source != event.source]
     seen.append(read)
 
 
@@ -177,9 +178,13 @@ def _terminal_read(story: Story, event: Event) -> bool:
     if seen is None:
         story.reads[key] = [read]
         return True
-    first = all(other.source != event.source for other in seen)
-    if read not in seen:
-        seen.append(read)
+    first = True
+    for other in seen:
+        if other.source == read.source:
+            first = False
+            if other.card == read.card:
+                return False
+    seen.append(read)
     return first
 
 
@@ -195,11 +200,10 @@ def _corrected_read(story: Story, event: Event) -> bool:
 
 def _card_dealt(story: Story, event: Event) -> None:
     if _terminal_read(story, event):
-        data = event.data
-        hand = data["hand"]
+        hand, position = event.data["hand"], event.data["position"]
         story.dealt[hand] = None
-        if data["position"] > 2:
-            _third_card(story, hand, data["position"])
+        if position > 2:
+            _third_card(story, hand, position)
 
 
 def _card_corrected(story: Story, event: Event) -> None:

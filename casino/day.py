@@ -1,0 +1,62 @@
+"""The gaming day: from the property's start hour to the next, by the clock on its wall.
+
+A day is an interval of instants, ``start`` up to ``end``, and has 23 or 25 hours where the clocks change inside
+it. Zone and start hour are settings of the property. Nothing here reads a clock.
+"""
+
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+_DAY = timedelta(days=1)
+_SECOND = timedelta(seconds=1)
+
+
+def gaming_day(instant: datetime, zone: tzinfo | str, start_hour: int) -> date:
+    """Return the gaming day that an instant belongs to; before the start hour it is still the day before.
+
+    ``zone`` is an IANA name or a zone, ``start_hour`` 0 to 23. Raises ValueError for an instant without a zone: a
+    naive time names no instant."""
+    if instant.tzinfo is None or instant.utcoffset() is None:
+        raise ValueError("a gaming day needs an instant, not a time without a zone")
+    day = instant.astimezone(_zone(zone)).date()
+    if instant < start(day, zone, start_hour):
+        return day - _DAY
+    if instant >= end(day, zone, start_hour):
+        return day + _DAY
+    return day
+
+
+def start(day: date, zone: tzinfo | str, start_hour: int) -> datetime:
+    """Return the instant, in UTC, at which a gaming day starts: the first at which the wall clock shows its start
+    hour or, where the clocks skip that hour, has gone past it."""
+    if not 0 <= start_hour <= 23:
+        raise ValueError(f"not an hour of the day: {start_hour!r}")
+    return _start(day, _zone(zone), start_hour)
+
+
+def end(day: date, zone: tzinfo | str, start_hour: int) -> datetime:
+    """Return the instant, in UTC, at which a gaming day is over; it belongs to the next day already."""
+    return start(day + _DAY, zone, start_hour)
+
+
+def _zone(zone: tzinfo | str) -> tzinfo:
+    return ZoneInfo(zone) if isinstance(zone, str) else zone
+
+
+@lru_cache(maxsize=1024)
+def _start(day: date, zone: tzinfo, start_hour: int) -> datetime:
+    shown = datetime.combine(day, time(start_hour))
+    first = shown.replace(tzinfo=zone).astimezone(UTC)
+    if first.astimezone(zone).replace(tzinfo=None) == shown:
+        return first
+    # The hour was skipped. Its two readings lie on either side of the change, which is where the day starts.
+    before = shown.replace(tzinfo=zone, fold=1).astimezone(UTC)
+    after = first
+    while after - before > _SECOND:
+        middle = before + (after - before) // 2
+        if middle.astimezone(zone).replace(tzinfo=None) < shown:
+            before = middle
+        else:
+            after = middle
+    return after.replace(microsecond=0)
