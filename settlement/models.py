@@ -1,8 +1,9 @@
 """What rounds are worth: rule sheets, the ledger, settlements and counted floats.
 
-Amounts are whole minor units (satang) beside their currency. Rows of ``APPEND_ONLY`` are added and never changed, by
-trigger and by grant; an account changes its balance, a hold ends once, a proposed sheet is approved once. That a
-journal is whole and adds up to nothing is checked by the database itself, whoever writes it.
+Amounts are whole minor units (satang) beside their currency. Rows of ``APPEND_ONLY`` are added and never
+changed, by trigger and by grant; an account changes its balance, a hold ends once, a proposed sheet is
+approved once. That a journal is whole and adds up to nothing is checked by the database itself, whoever
+writes it.
 
 Read in order: rule sheets, the ledger, settlements, counts.
 """
@@ -61,7 +62,8 @@ class RuleSheet(models.Model):
 
 
 class TableRules(models.Model):
-    """From ``in_force_from`` on, rounds that open at the table are judged by the sheet; until the next such row."""
+    """From ``in_force_from`` on, rounds that open at the table are judged by the sheet; until the next such
+    row."""
 
     id = models.BigAutoField(primary_key=True)
     table = models.ForeignKey(Table, on_delete=models.PROTECT, related_name="+")
@@ -74,7 +76,9 @@ class TableRules(models.Model):
     class Meta:
         verbose_name_plural = "table rules"
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["table", "in_force_from"], name="table_rules_one_sheet_at_a_time"),
+            models.UniqueConstraint(
+                fields=["table", "in_force_from"], name="table_rules_one_sheet_at_a_time"
+            ),
             models.CheckConstraint(condition=~Q(set_by=F("approved_by")), name="table_rules_two_people"),
             models.CheckConstraint(
                 condition=Q(in_force_from__gte=F("set_at")), name="table_rules_never_for_the_past"
@@ -97,11 +101,12 @@ class AccountKind(models.TextChoices):
 
 
 class Account(models.Model):
-    """One account: a balance is what its holder has. ``held`` is set aside of it, ``version`` counts its entries.
+    """One account: a balance is what its holder has. ``held`` is set aside of it, ``version`` counts its
+    entries.
 
-    ``floor`` guards it: balance − held stays at or above (wallets: 0). None leaves it free, as a table's bank, from
-    which a payout is never refused. ``table`` is the table that a code names, and the accounts of one table are
-    what that table locks.
+    ``floor`` guards it: balance − held stays at or above (wallets: 0). None leaves it free, as a table's
+    bank, from which a payout is never refused. ``table`` is the table that a code names, and the accounts
+    of one table are what that table locks.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -118,7 +123,8 @@ class Account(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["code"], name="account_code_once"),
             models.CheckConstraint(
-                condition=Q(floor=None) | Q(floor__lte=F("balance") - F("held")), name="account_never_below_its_floor"
+                condition=Q(floor=None) | Q(floor__lte=F("balance") - F("held")),
+                name="account_never_below_its_floor",
             ),
             models.CheckConstraint(condition=Q(held__gte=0), name="account_holds_are_not_negative"),
             models.CheckConstraint(condition=Q(version__gte=0), name="account_version_counts_up"),
@@ -144,8 +150,8 @@ class Account(models.Model):
 class JournalKind(models.TextChoices):
     """Everything that may move money; there is no "other".
 
-    A take, a pay and a commission are entries of ``round``. What a later revision takes back, a shortfall among it,
-    is a ``round_reversal``.
+    A take, a pay and a commission are entries of ``round``. What a later revision takes back, a shortfall
+    among it, is a ``round_reversal``.
     """
 
     OPENER = "opener"
@@ -176,8 +182,8 @@ class Journal(models.Model):
     """One complete set of entries, posted in one statement; per currency it adds up to nothing.
 
     ``key`` is the client's name for the act (``round:{uuid}:1``): the same key again is the same journal.
-    ``gaming_day`` is the day it is posted in; ``orig_day`` the day of what a late correction is about. ``reverses``
-    names the journal that this one takes back, entry for entry.
+    ``gaming_day`` is the day it is posted in; ``orig_day`` the day of what a late correction is about.
+    ``reverses`` names the journal that this one takes back, entry for entry.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
@@ -221,12 +227,14 @@ class Journal(models.Model):
 
 
 class Entry(models.Model):
-    """One amount in one account. ``version`` is its place in the account, without gaps, and ``balance_after`` what
-    the account held then, so that any past balance is one row. ``wager`` names the wager of its journal's round
-    that it pays or takes; empty for what concerns the whole round, or no round.
+    """One amount in one account. ``version`` is its place in the account, without gaps, and
+    ``balance_after`` what the account held then, so that any past balance is one row. ``wager`` names the
+    wager of its journal's round that it pays or takes; empty for what concerns the whole round, or no
+    round.
 
-    Journal and account exist because the trigger that adds entries up reads both, once per statement, and because
-    neither is ever deleted: a foreign key, which asks once per row, took 40 % of the time of posting.
+    Journal and account exist because the trigger that adds entries up reads both, once per statement, and
+    because neither is ever deleted: a foreign key, which asks once per row, took 40 % of the time of
+    posting.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -253,7 +261,8 @@ class Entry(models.Model):
 
 
 class Hold(models.Model):
-    """Money of an account set aside for one wager of a round (``bank``: for a player's bank), before the cards.
+    """Money of an account set aside for one wager of a round (``bank``: for a player's bank), before the
+    cards.
 
     It ends once: ``settled`` with the round, ``released`` by a void, or ``changed`` because the bet was.
     """
@@ -288,7 +297,8 @@ class Hold(models.Model):
 
 
 class RefusedCover(models.Model):
-    """A wager that a wallet could not cover when it was asked before the cards, and what the wallet had then."""
+    """A wager that a wallet could not cover when it was asked before the cards, and what the wallet had
+    then."""
 
     id = models.BigAutoField(primary_key=True)
     round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="+")
@@ -303,8 +313,8 @@ class RefusedCover(models.Model):
 
 
 class Uncovered(models.Model):
-    """A wallet's wager that met cards without its exposure set aside, and why: the terminal was ``offline``, the
-    wallet ``refused`` it, or the bet was ``changed`` since it was covered."""
+    """A wallet's wager that met cards without its exposure set aside, and why: the terminal was
+    ``offline``, the wallet ``refused`` it, or the bet was ``changed`` since it was covered."""
 
     id = models.BigAutoField(primary_key=True)
     round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -321,7 +331,8 @@ class Uncovered(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["round", "wager"], name="uncovered_once_per_wager"),
             models.CheckConstraint(
-                condition=Q(reason__in=["offline", "refused", "changed"]), name="uncovered_with_a_known_reason"
+                condition=Q(reason__in=["offline", "refused", "changed"]),
+                name="uncovered_with_a_known_reason",
             ),
             models.CheckConstraint(condition=Q(exposure__gt=0), name="uncovered_exposes_something"),
         ]
@@ -330,11 +341,11 @@ class Uncovered(models.Model):
 class Settlement(models.Model):
     """One revision of what a round came to; the highest is the effective one.
 
-    ``upto`` is the last event (``RoundEvent.id``) that was folded and ``cites`` the late ones named beside them;
-    ``inputs`` what judging took from outside the record: ``{"bank": amount or null, "not_in_play": [wager, …]}``.
-    ``journal`` is None where every wager pushed or the round is void. ``shortfall`` is the journal of what wallets
-    could not pay. A revision takes back what came before it by ``reversal`` and ``shortfall_reversal``, and says
-    ``because`` of which decision, or which two people.
+    ``upto`` is the last event (``RoundEvent.id``) that was folded and ``cites`` the late ones named beside
+    them; ``inputs`` what judging took from outside the record: ``{"bank": amount or null, "not_in_play":
+    [wager, …]}``. ``journal`` is None where every wager pushed or the round is void. ``shortfall`` is the
+    journal of what wallets could not pay. A revision takes back what came before it by ``reversal`` and
+    ``shortfall_reversal``, and says ``because`` of which decision, or which two people.
     """
 
     class Outcome(models.TextChoices):
@@ -345,15 +356,21 @@ class Settlement(models.Model):
     round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="+", db_index=False)
     revision = models.IntegerField()
     outcome = models.CharField(max_length=10, choices=Outcome.choices)
-    sheet = models.ForeignKey(RuleSheet, on_delete=models.PROTECT, related_name="+", null=True, db_index=False)
+    sheet = models.ForeignKey(
+        RuleSheet, on_delete=models.PROTECT, related_name="+", null=True, db_index=False
+    )
     journal = models.OneToOneField(Journal, on_delete=models.PROTECT, related_name="+", null=True)
     shortfall = models.OneToOneField(Journal, on_delete=models.PROTECT, related_name="+", null=True)
     reversal = models.OneToOneField(Journal, on_delete=models.PROTECT, related_name="+", null=True)
     shortfall_reversal = models.OneToOneField(Journal, on_delete=models.PROTECT, related_name="+", null=True)
     supersedes = models.OneToOneField("self", on_delete=models.PROTECT, related_name="+", null=True)
     because = models.UUIDField(null=True)
-    acted_by = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="+", null=True, db_index=False)
-    approved_by = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="+", null=True, db_index=False)
+    acted_by = models.ForeignKey(
+        Person, on_delete=models.PROTECT, related_name="+", null=True, db_index=False
+    )
+    approved_by = models.ForeignKey(
+        Person, on_delete=models.PROTECT, related_name="+", null=True, db_index=False
+    )
     upto = models.BigIntegerField()
     cites = ArrayField(models.BigIntegerField(), default=list)
     inputs = models.JSONField(default=dict)
@@ -394,17 +411,16 @@ class Settlement(models.Model):
 
 
 class Line(models.Model):
-    """What became of one wager, and why: both hands, the dealer's cards met, the step that decided, the money.
+    """What became of one wager, and why: both hands, the dealer's cards met, the step that decided, the
+    money.
 
-    ``account`` is where its net was posted. A player's bank has a line of its own, ``wager`` and ``hand`` "bank", whose
-    ``stake`` is what was put up and ``gross`` what play added to it; it has no hands, step or multiple.
-    ``rounding_bp`` is what rounding added to the commission, in ten-thousandths of a minor unit.
+    ``account`` is where its net was posted. A player's bank has a line of its own, ``wager`` and ``hand``
+    "bank", whose ``stake`` is what was put up and ``gross`` what play added to it; it has no hands, step or
+    multiple. ``rounding_bp`` is what rounding added to the commission, in ten-thousandths of a minor unit.
     """
 
     id = models.BigAutoField(primary_key=True)
-    settlement = models.ForeignKey(
-        Settlement, on_delete=models.PROTECT, related_name="lines", db_index=False
-    )
+    settlement = models.ForeignKey(Settlement, on_delete=models.PROTECT, related_name="lines", db_index=False)
     ordinal = models.IntegerField()
     wager = models.CharField(max_length=40)
     hand = models.CharField(max_length=10)
@@ -433,7 +449,8 @@ class Line(models.Model):
             models.UniqueConstraint(fields=["settlement", "ordinal"], name="line_ordinal_once"),
             models.UniqueConstraint(fields=["settlement", "wager"], name="line_once_per_wager"),
             models.CheckConstraint(
-                condition=Q(wager="bank") | Q(gross=F("stake") * F("multiple")), name="line_gross_is_stakes_moved"
+                condition=Q(wager="bank") | Q(gross=F("stake") * F("multiple")),
+                name="line_gross_is_stakes_moved",
             ),
             models.CheckConstraint(
                 condition=Q(net=F("gross") - F("uncovered") - F("commission")), name="line_net_adds_up"
@@ -452,10 +469,12 @@ class CountKind(models.TextChoices):
 
 
 class Count(models.Model):
-    """Pieces by denomination, written by one named person without seeing what is expected or what another wrote.
+    """Pieces by denomination, written by one named person without seeing what is expected or what another
+    wrote.
 
-    ``lines`` is ``[{"denomination": satang, "pieces": n}, …]``; ``amount`` is their value, worked out by the database.
-    The first two are independent; where they differ a third, by somebody who made neither, decides, and all stay.
+    ``lines`` is ``[{"denomination": satang, "pieces": n}, …]``; ``amount`` is their value, worked out by
+    the database. The first two are independent; where they differ a third, by somebody who made neither,
+    decides, and all stay.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
@@ -484,11 +503,11 @@ class Count(models.Model):
 class Float(models.Model):
     """The counted float of a session as it was accepted: its ``opener`` and its ``closer``.
 
-    ``count`` is the one that was taken as true and ``expected`` what the books said before it (None at a first
-    opening). ``journal`` moved the chips between ``cage`` and table; None where the float stayed locked on the table
-    (``cage`` is empty). ``clearing``, ``chips_left`` and ``variance`` were posted beside it, where there was anything
-    to post. ``bank_version`` is the version of the table's bank when all of that was done: what came after it has not
-    been cleared with the cage.
+    ``count`` is the one that was taken as true and ``expected`` what the books said before it (None at a
+    first opening). ``journal`` moved the chips between ``cage`` and table; None where the float stayed
+    locked on the table (``cage`` is empty). ``clearing``, ``chips_left`` and ``variance`` were posted
+    beside it, where there was anything to post. ``bank_version`` is the version of the table's bank when
+    all of that was done: what came after it has not been cleared with the cage.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
@@ -509,7 +528,8 @@ class Float(models.Model):
             models.UniqueConstraint(fields=["session", "kind"], name="float_once_per_session_and_kind"),
             models.CheckConstraint(condition=Q(kind__in=CountKind.values), name="float_kind_known"),
             models.CheckConstraint(
-                condition=Q(kind="closer") | Q(clearing=None, chips_left=None), name="float_cleared_at_the_close"
+                condition=Q(kind="closer") | Q(clearing=None, chips_left=None),
+                name="float_cleared_at_the_close",
             ),
         ]
 

@@ -4,10 +4,10 @@
 
     lock accounts in id order → read keys posted before → end holds → update accounts → insert journals with entries
 
-A lock and what is read under it are two statements (or one that re-reads the row it waited for): the snapshot of a
-statement is as old as its start, however long it waited. Amounts are whole minor units; a posting above zero is money
-that the account gets. Everything here runs in an act and tells no witness: the act says what it was about, with
-``NewJournal.described``.
+A lock and what is read under it are two statements (or one that re-reads the row it waited for): the
+snapshot of a statement is as old as its start, however long it waited. Amounts are whole minor units; a
+posting above zero is money that the account gets. Everything here runs in an act and tells no witness: the
+act says what it was about, with ``NewJournal.described``.
 """
 
 from settlement.ledger.accounts import (

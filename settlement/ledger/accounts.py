@@ -20,7 +20,8 @@ DAYS_LOCK = 1_145_132_356
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """Where an account stands: ``held`` of ``balance`` is set aside. ``floor`` None: it may fall without end."""
+    """Where an account stands: ``held`` of ``balance`` is set aside. ``floor`` None: it may fall without
+    end."""
 
     id: int
     code: str
@@ -83,17 +84,18 @@ def _read_code(code: str) -> _NewAccount | None:
     return None
 
 
-_COLUMNS = "id, code, currency, balance, held, version, floor"
+_READ = """
+SELECT id, code, currency, balance, held, version, floor FROM settlement_account WHERE code = ANY(%(codes)s)
+"""
 
-_READ = f"SELECT {_COLUMNS} FROM settlement_account WHERE code = ANY(%(codes)s)"
-
-# The ids come first, as one array: the plan stays an index scan in id order however many codes there are. A row that
-# another act holds is read again once that act is over (READ COMMITTED re-evaluates the row it waited for), so the
-# balances are those under our lock. Accounts that are missing are made after the locks on those that exist: their
-# ids are higher, so the order of locks stays that of ids. NO KEY: what these rows are locked for never changes a key.
-_LOCK = f"""
+# The ids come first, as one array: the plan stays an index scan in id order however many codes there are. A
+# row that another act holds is read again once that act is over (READ COMMITTED re-evaluates the row it
+# waited for), so the balances are those under our lock. Accounts that are missing are made after the locks
+# on those that exist: their ids are higher, so the order of locks stays that of ids. NO KEY: what these
+# rows are locked for never changes a key.
+_LOCK = """
 WITH wanted AS MATERIALIZED (
-    SELECT {_COLUMNS} FROM settlement_account
+    SELECT id, code, currency, balance, held, version, floor FROM settlement_account
     WHERE id = ANY(ARRAY(
         SELECT a.id FROM settlement_account a WHERE a.code = ANY(%(codes)s)
         UNION SELECT h.account_id FROM settlement_hold h WHERE h.id = ANY(%(holds)s)
@@ -102,15 +104,18 @@ WITH wanted AS MATERIALIZED (
 ), made AS (
     INSERT INTO settlement_account (code, kind, currency, balance, held, version, floor, table_id)
     SELECT n.code, n.kind, %(currency)s, 0, 0, 0, n.floor, t.id
-    FROM unnest(%(new)s::text[], %(kinds)s::text[], %(places)s::text[], %(of_a_table)s::boolean[], %(floors)s::bigint[])
+    FROM unnest(%(new)s::text[], %(kinds)s::text[], %(places)s::text[], %(of_a_table)s::boolean[],
+                %(floors)s::bigint[])
          AS n (code, kind, place, of_a_table, floor)
     LEFT JOIN casino_table t ON t.code = n.place
     WHERE n.code NOT IN (SELECT code FROM wanted) AND (t.id IS NOT NULL OR NOT n.of_a_table)
     ORDER BY n.code
     ON CONFLICT (code) DO NOTHING
-    RETURNING {_COLUMNS}
+    RETURNING id, code, currency, balance, held, version, floor
 )
-SELECT {_COLUMNS} FROM wanted UNION ALL SELECT {_COLUMNS} FROM made
+SELECT id, code, currency, balance, held, version, floor FROM wanted
+UNION ALL
+SELECT id, code, currency, balance, held, version, floor FROM made
 """
 
 
@@ -122,18 +127,21 @@ def balances(codes: Collection[str]) -> dict[str, Balance]:
 
 
 def lock(codes: Collection[str], *, currency: str, holds: Sequence[UUID] = ()) -> dict[str, Balance]:
-    """Lock these accounts, and those of ``holds``, until the act ends; return where they stand under the lock.
+    """Lock these accounts, and those of ``holds``, until the act ends; return where they stand under the
+    lock.
 
-    Accounts of a table, a cage or a suspense that are missing are made, in ``currency``; wallets are not, and are
-    then missing from the answer, as is any code that is no account's. One statement, in the order of ids.
+    Accounts of a table, a cage or a suspense that are missing are made, in ``currency``; wallets are not,
+    and are then missing from the answer, as is any code that is no account's. One statement, in the order
+    of ids.
     """
     events.current()
     return _locked(codes, currency=currency, holds=holds, wallets=False)
 
 
 def ensure_accounts(codes: Collection[str], *, currency: str) -> dict[str, Balance]:
-    """Make the accounts that are missing, wallets too, and lock them all. Raises Refusal ``unknown_account`` for a
-    code that says no account, and ``wrong_currency`` for one that is kept in another."""
+    """Make the accounts that are missing, wallets too, and lock them all. Raises Refusal
+    ``unknown_account`` for a code that says no account, and ``wrong_currency`` for one that is kept in
+    another."""
     events.current()
     found = _locked(codes, currency=currency, holds=(), wallets=True)
     missing = sorted(set(codes) - set(found))
@@ -166,10 +174,12 @@ def require_currency(found: Mapping[str, Balance], *, currency: str) -> None:
         raise refusals.Refusal("wrong_currency", accounts=others)
 
 
-def _locked(codes: Collection[str], *, currency: str, holds: Sequence[UUID], wallets: bool) -> dict[str, Balance]:
+def _locked(
+    codes: Collection[str], *, currency: str, holds: Sequence[UUID], wallets: bool
+) -> dict[str, Balance]:
     read = [_read_code(code) for code in sorted(set(codes))]
     new = [account for account in read if account is not None and (account.on_demand or wallets)]
-    values = {
+    values: dict[str, Any] = {
         "codes": list(codes),
         "holds": list(holds),
         "currency": currency,
@@ -183,8 +193,8 @@ def _locked(codes: Collection[str], *, currency: str, holds: Sequence[UUID], wal
         cursor.execute(_LOCK, values)
         found = _by_code(cursor.fetchall())
         if any(account.code not in found for account in new):
-            # Another act made one of them meanwhile and was not over when this statement began; now it is. (Or there
-            # is no such table, and asking again does not help.)
+            # Another act made one of them meanwhile and was not over when this statement began; now it is.
+            # (Or there is no such table, and asking again does not help.)
             cursor.execute(_LOCK, values)
             found = _by_code(cursor.fetchall())
     return found

@@ -13,8 +13,8 @@ from settlement.ledger import accounts
 
 @dataclass(frozen=True, slots=True)
 class NewHold:
-    """``amount`` of ``account`` to be set aside for one wager; ``or_less``: what is there, if that is less (a player's
-    bank puts up what the wallet has)."""
+    """``amount`` of ``account`` to be set aside for one wager; ``or_less``: what is there, if that is less
+    (a player's bank puts up what the wallet has)."""
 
     account: str
     round: UUID
@@ -34,13 +34,12 @@ class Held:
     amount: int
 
 
-def hold(
-    requests: Sequence[NewHold], *, currency: str, change: Collection[UUID] = ()
-) -> list[Held | None]:
+def hold(requests: Sequence[NewHold], *, currency: str, change: Collection[UUID] = ()) -> list[Held | None]:
     """End the holds of ``change`` (outcome ``changed``), then set aside what is asked for, in this order.
 
-    None stands for a request that could not be met, because there is no such wallet in ``currency`` or too little in
-    it: nothing is set aside for it, and the next one is looked at. Three statements, four with holds to change.
+    None stands for a request that could not be met, because there is no such wallet in ``currency`` or too
+    little in it: nothing is set aside for it, and the next one is looked at. Three statements, four with
+    holds to change.
     """
     act = events.current()
     if not requests and not change:
@@ -69,8 +68,8 @@ def hold(
 
 
 def end_holds(ids: Collection[UUID], *, outcome: str) -> None:
-    """End these holds (``released`` or ``changed``; with money to move, ``post`` ends them). Those that ended before
-    stay as they are. Three statements."""
+    """End these holds (``released`` or ``changed``; with money to move, ``post`` ends them). Those that
+    ended before stay as they are. Three statements."""
     act = events.current()
     if not ids:
         return
@@ -97,7 +96,8 @@ def open_holds(rounds: Collection[UUID]) -> dict[UUID, list[Held]]:
 
 
 def ended(outcomes: Mapping[UUID, str], *, now: datetime) -> dict[int, int]:
-    """End the holds that are still open, under the locks of their accounts; return what that frees, by account id.
+    """End the holds that are still open, under the locks of their accounts; return what that frees, by
+    account id.
 
     The accounts' rows are the caller's to change.
     """

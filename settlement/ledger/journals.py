@@ -14,16 +14,15 @@ from casino import events, refusals
 from settlement.ledger import accounts, holds
 from settlement.ledger.accounts import Balance
 
-refusals.register(
-    "insufficient_funds", 422, "The account does not hold that much.", "ยอดเงินในบัญชีไม่พอ"
-)
+refusals.register("insufficient_funds", 422, "The account does not hold that much.", "ยอดเงินในบัญชีไม่พอ")
 
 NONE: Mapping[UUID, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """``amount`` minor units to ``account`` (below zero: from it), for one ``wager`` of the round or none ("")."""
+    """``amount`` minor units to ``account`` (below zero: from it), for one ``wager`` of the round or none
+    ("")."""
 
     account: str
     amount: int
@@ -32,8 +31,9 @@ class Posting:
 
 @dataclass(frozen=True, slots=True)
 class NewJournal:
-    """A journal to be posted; its postings add up to zero. ``key`` names the act (``round:{uuid}:1``): posted again, it
-    is the same journal. ``orig_day`` is the gaming day that a correction is about, where it is not ``gaming_day``."""
+    """A journal to be posted; its postings add up to zero. ``key`` names the act (``round:{uuid}:1``):
+    posted again, it is the same journal. ``orig_day`` is the gaming day that a correction is about, where
+    it is not ``gaming_day``."""
 
     kind: str
     key: str
@@ -64,18 +64,19 @@ def post(
     release: Mapping[UUID, str] = NONE,
     locked: Mapping[str, Balance] | None = None,
 ) -> list[UUID]:
-    """Post the journals in this order and end the holds of ``release`` (id → outcome); return the journals' ids.
+    """Post the journals in this order and end the holds of ``release`` (id → outcome); return the journals'
+    ids.
 
-    A key that was posted before moves nothing and gives the first journal's id; with other contents it is refused
-    (``idempotency_key_reused``; the day may differ, as an act sent again may come in the next). ``locked`` is what
-    ``lock`` gave earlier in this act, if it did: those rows are not locked again.
+    A key that was posted before moves nothing and gives the first journal's id; with other contents it is
+    refused (``idempotency_key_reused``; the day may differ, as an act sent again may come in the next).
+    ``locked`` is what ``lock`` gave earlier in this act, if it did: those rows are not locked again.
 
-    What counts for a guarded account is where all of it ends: a reversal may pass below the floor when the journal
-    behind it comes back above. Below floor + held at the end: Refusal ``insufficient_funds``. Also
+    What counts for a guarded account is where all of it ends: a reversal may pass below the floor when the
+    journal behind it comes back above. Below floor + held at the end: Refusal ``insufficient_funds``. Also
     raises ``unknown_account``, ``wrong_currency``, and ValueError for a journal that is not one.
 
-    Four statements, five with holds to end, one less when ``locked`` has every account; none for no journals and no
-    holds. A key in use by another act at this moment is waited for.
+    Four statements, five with holds to end, one less when ``locked`` has every account; none for no
+    journals and no holds. A key in use by another act at this moment is waited for.
     """
     act = events.current()
     for journal in journals:
@@ -92,7 +93,8 @@ def post(
         except IntegrityError as fault:
             if _constraint(fault) != "journal_key_once":
                 raise
-            # An act that locked other accounts posted this key since we looked; it is over now, so look again.
+            # An act that locked other accounts posted this key since we looked; it is over now, so look
+            # again.
             continue
         return [posted[journal.key] for journal in journals]
     raise RuntimeError("a journal's key is in use, and yet it is not")
@@ -137,7 +139,7 @@ def reversal_of(ids: Sequence[UUID], *, gaming_day: date) -> list[NewJournal]:
     return reversals
 
 
-# -- the steps of a post ---------------------------------------------------------------------------------------
+# -- the steps of a post -----------------------------------------------------------------------------------
 
 
 def _require_whole(journal: NewJournal) -> None:
@@ -176,13 +178,10 @@ def _posted_before(journals: Sequence[NewJournal]) -> dict[str, UUID]:
     twin that moves the same accounts is over."""
     with connection.cursor() as cursor:
         cursor.execute(
-            """
-            SELECT j.key, j.id, j.kind, j.currency, j.round, j.reverses_id, (
-                SELECT jsonb_agg(jsonb_build_array(a.code, e.amount, e.wager) ORDER BY e.ordinal)
-                FROM settlement_entry e JOIN settlement_account a ON a.id = e.account_id WHERE e.journal_id = j.id
-            )
-            FROM settlement_journal j WHERE j.key = ANY(%s)
-            """,
+            """ SELECT j.key, j.id, j.kind, j.currency, j.round, j.reverses_id, ( SELECT
+            jsonb_agg(jsonb_build_array(a.code, e.amount, e.wager) ORDER BY e.ordinal) FROM settlement_entry
+            e JOIN settlement_account a ON a.id = e.account_id WHERE e.journal_id = j.id ) FROM
+            settlement_journal j WHERE j.key = ANY(%s) """,
             [[journal.key for journal in journals]],
         )
         rows = {row[0]: row[1:] for row in cursor.fetchall()}
@@ -208,7 +207,11 @@ def _fresh(journals: Sequence[NewJournal], *, posted: dict[str, UUID]) -> list[t
         if journal.key in first:
             same = first[journal.key]
             if (same.kind, same.currency, same.round, same.reverses, same.postings) != (
-                journal.kind, journal.currency, journal.round, journal.reverses, journal.postings,
+                journal.kind,
+                journal.currency,
+                journal.round,
+                journal.reverses,
+                journal.postings,
             ):
                 raise refusals.Refusal("idempotency_key_reused", key=journal.key)
         elif journal.key not in posted:
@@ -259,8 +262,8 @@ def _insufficient(account: Balance, *, asked: int) -> refusals.Refusal:
 
 @dataclass(frozen=True, slots=True)
 class _Entries:
-    """Entries as columns, and (version, balance) of each account, by code, behind the last of them. ``journals`` are
-    places among the journals posted with them, from 1."""
+    """Entries as columns, and (version, balance) of each account, by code, behind the last of them.
+    ``journals`` are places among the journals posted with them, from 1."""
 
     journals: list[int]
     ordinals: list[int]
@@ -294,11 +297,9 @@ class _Entries:
 def _update_accounts(changed: Sequence[tuple[int, int, int, int]]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            """
-            UPDATE settlement_account a SET balance = n.balance, version = n.version, held = n.held
-            FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[]) AS n (id, balance, version, held)
-            WHERE a.id = n.id
-            """,
+            """ UPDATE settlement_account a SET balance = n.balance, version = n.version, held = n.held FROM
+            unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[]) AS n (id, balance, version, held)
+            WHERE a.id = n.id """,
             [_array(column) for column in zip(*sorted(changed), strict=True)],
         )
 
@@ -351,8 +352,8 @@ def _insert(fresh: Sequence[tuple[UUID, NewJournal]], *, entries: _Entries, act:
 
 
 def _array(integers: Sequence[int]) -> str:
-    """Write integers as PostgreSQL writes an array: half of a post's time in Python went into the driver doing so,
-    element by element."""
+    """Write integers as PostgreSQL writes an array: half of a post's time in Python went into the driver
+    doing so, element by element."""
     return "{" + ",".join(map(str, integers)) + "}"
 
 

@@ -7,7 +7,8 @@ from django.conf import settings
 from django.db import migrations, models
 
 
-# What pieces are worth, from [{"denomination": satang, "pieces": n}, ...]: whole numbers, each denomination once.
+# What pieces are worth, from [{"denomination": satang, "pieces": n}, ...]: whole numbers, each denomination
+# once.
 VALUE_OF_PIECES = """
 CREATE FUNCTION settlement_value_of_pieces(lines jsonb) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
@@ -33,394 +34,981 @@ END $$;
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('casino', '0001_floor'),
+        ("casino", "0001_floor"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.RunSQL(VALUE_OF_PIECES, "DROP FUNCTION settlement_value_of_pieces(jsonb)"),
         migrations.CreateModel(
-            name='Account',
+            name="Account",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('code', models.CharField(max_length=120)),
-                ('kind', models.CharField(choices=[('bank', 'Bank'), ('guests', 'Guests'), ('commission', 'Commission'), ('drop', 'Drop'), ('wallet', 'Wallet'), ('vault', 'Vault'), ('external', 'External'), ('variance', 'Variance'), ('suspense', 'Suspense')], max_length=12)),
-                ('currency', models.CharField(max_length=3)),
-                ('balance', models.BigIntegerField(default=0)),
-                ('held', models.BigIntegerField(default=0)),
-                ('version', models.BigIntegerField(default=0)),
-                ('floor', models.BigIntegerField(null=True)),
-                ('table', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='casino.table')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("code", models.CharField(max_length=120)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("bank", "Bank"),
+                            ("guests", "Guests"),
+                            ("commission", "Commission"),
+                            ("drop", "Drop"),
+                            ("wallet", "Wallet"),
+                            ("vault", "Vault"),
+                            ("external", "External"),
+                            ("variance", "Variance"),
+                            ("suspense", "Suspense"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("currency", models.CharField(max_length=3)),
+                ("balance", models.BigIntegerField(default=0)),
+                ("held", models.BigIntegerField(default=0)),
+                ("version", models.BigIntegerField(default=0)),
+                ("floor", models.BigIntegerField(null=True)),
+                (
+                    "table",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="casino.table",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Count',
+            name="Count",
             fields=[
-                ('id', models.UUIDField(editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('opener', 'Opener'), ('closer', 'Closer')], max_length=10)),
-                ('ordinal', models.SmallIntegerField()),
-                ('lines', models.JSONField()),
-                ('amount', models.GeneratedField(db_persist=True, expression=models.Func(models.F('lines'), function='settlement_value_of_pieces'), output_field=models.BigIntegerField())),
-                ('currency', models.CharField(max_length=3)),
-                ('counted_at', models.DateTimeField()),
-                ('counted_by', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('session', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='casino.tablesession')),
+                ("id", models.UUIDField(editable=False, primary_key=True, serialize=False)),
+                (
+                    "kind",
+                    models.CharField(choices=[("opener", "Opener"), ("closer", "Closer")], max_length=10),
+                ),
+                ("ordinal", models.SmallIntegerField()),
+                ("lines", models.JSONField()),
+                (
+                    "amount",
+                    models.GeneratedField(
+                        db_persist=True,
+                        expression=models.Func(models.F("lines"), function="settlement_value_of_pieces"),
+                        output_field=models.BigIntegerField(),
+                    ),
+                ),
+                ("currency", models.CharField(max_length=3)),
+                ("counted_at", models.DateTimeField()),
+                (
+                    "counted_by",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "session",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="casino.tablesession",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Hold',
+            name="Hold",
             fields=[
-                ('id', models.UUIDField(editable=False, primary_key=True, serialize=False)),
-                ('wager', models.CharField(max_length=40)),
-                ('amount', models.BigIntegerField()),
-                ('opened_at', models.DateTimeField()),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('outcome', models.CharField(blank=True, choices=[('', 'Open'), ('settled', 'Settled'), ('released', 'Released'), ('changed', 'Changed')], default='', max_length=10)),
-                ('account', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='holds', to='settlement.account')),
-                ('round', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='casino.round')),
+                ("id", models.UUIDField(editable=False, primary_key=True, serialize=False)),
+                ("wager", models.CharField(max_length=40)),
+                ("amount", models.BigIntegerField()),
+                ("opened_at", models.DateTimeField()),
+                ("ended_at", models.DateTimeField(null=True)),
+                (
+                    "outcome",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("", "Open"),
+                            ("settled", "Settled"),
+                            ("released", "Released"),
+                            ("changed", "Changed"),
+                        ],
+                        default="",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "account",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="holds",
+                        to="settlement.account",
+                    ),
+                ),
+                (
+                    "round",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="casino.round"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Journal',
+            name="Journal",
             fields=[
-                ('id', models.UUIDField(editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('opener', 'Opener'), ('closer', 'Closer'), ('fill', 'Fill'), ('credit', 'Credit'), ('buy_in', 'Buy In'), ('variance', 'Variance'), ('wallet_clearing', 'Wallet Clearing'), ('chips_left', 'Chips Left'), ('round', 'Round'), ('round_reversal', 'Round Reversal'), ('hold_shortfall', 'Hold Shortfall'), ('shortfall_recovered', 'Shortfall Recovered'), ('pay_slip_issued', 'Pay Slip Issued'), ('pay_slip_paid', 'Pay Slip Paid'), ('pay_slip_void', 'Pay Slip Void'), ('deposit', 'Deposit'), ('withdrawal', 'Withdrawal'), ('chip_sale', 'Chip Sale'), ('chip_redemption', 'Chip Redemption'), ('drop_counted', 'Drop Counted'), ('external_mirror', 'External Mirror'), ('break_resolved', 'Break Resolved')], max_length=24)),
-                ('key', models.CharField(max_length=200)),
-                ('gaming_day', models.DateField()),
-                ('orig_day', models.DateField(null=True)),
-                ('currency', models.CharField(max_length=3)),
-                ('entry_count', models.IntegerField()),
-                ('round', models.UUIDField(null=True)),
-                ('recorded_at', models.DateTimeField()),
-                ('reverses', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='settlement.journal')),
+                ("id", models.UUIDField(editable=False, primary_key=True, serialize=False)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("opener", "Opener"),
+                            ("closer", "Closer"),
+                            ("fill", "Fill"),
+                            ("credit", "Credit"),
+                            ("buy_in", "Buy In"),
+                            ("variance", "Variance"),
+                            ("wallet_clearing", "Wallet Clearing"),
+                            ("chips_left", "Chips Left"),
+                            ("round", "Round"),
+                            ("round_reversal", "Round Reversal"),
+                            ("hold_shortfall", "Hold Shortfall"),
+                            ("shortfall_recovered", "Shortfall Recovered"),
+                            ("pay_slip_issued", "Pay Slip Issued"),
+                            ("pay_slip_paid", "Pay Slip Paid"),
+                            ("pay_slip_void", "Pay Slip Void"),
+                            ("deposit", "Deposit"),
+                            ("withdrawal", "Withdrawal"),
+                            ("chip_sale", "Chip Sale"),
+                            ("chip_redemption", "Chip Redemption"),
+                            ("drop_counted", "Drop Counted"),
+                            ("external_mirror", "External Mirror"),
+                            ("break_resolved", "Break Resolved"),
+                        ],
+                        max_length=24,
+                    ),
+                ),
+                ("key", models.CharField(max_length=200)),
+                ("gaming_day", models.DateField()),
+                ("orig_day", models.DateField(null=True)),
+                ("currency", models.CharField(max_length=3)),
+                ("entry_count", models.IntegerField()),
+                ("round", models.UUIDField(null=True)),
+                ("recorded_at", models.DateTimeField()),
+                (
+                    "reverses",
+                    models.ForeignKey(
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="settlement.journal",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Float',
+            name="Float",
             fields=[
-                ('id', models.UUIDField(editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('opener', 'Opener'), ('closer', 'Closer')], max_length=10)),
-                ('expected', models.BigIntegerField(null=True)),
-                ('cage', models.CharField(blank=True, max_length=20)),
-                ('bank_version', models.BigIntegerField()),
-                ('accepted_at', models.DateTimeField()),
-                ('count', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='settlement.count')),
-                ('session', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='casino.tablesession')),
-                ('chips_left', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='settlement.journal')),
-                ('clearing', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='settlement.journal')),
-                ('journal', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='settlement.journal')),
-                ('variance', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='settlement.journal')),
+                ("id", models.UUIDField(editable=False, primary_key=True, serialize=False)),
+                (
+                    "kind",
+                    models.CharField(choices=[("opener", "Opener"), ("closer", "Closer")], max_length=10),
+                ),
+                ("expected", models.BigIntegerField(null=True)),
+                ("cage", models.CharField(blank=True, max_length=20)),
+                ("bank_version", models.BigIntegerField()),
+                ("accepted_at", models.DateTimeField()),
+                (
+                    "count",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="settlement.count"
+                    ),
+                ),
+                (
+                    "session",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="casino.tablesession",
+                    ),
+                ),
+                (
+                    "chips_left",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="settlement.journal",
+                    ),
+                ),
+                (
+                    "clearing",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="settlement.journal",
+                    ),
+                ),
+                (
+                    "journal",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="settlement.journal",
+                    ),
+                ),
+                (
+                    "variance",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="settlement.journal",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Entry',
+            name="Entry",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('ordinal', models.IntegerField()),
-                ('amount', models.BigIntegerField()),
-                ('currency', models.CharField(max_length=3)),
-                ('version', models.BigIntegerField()),
-                ('balance_after', models.BigIntegerField()),
-                ('wager', models.CharField(blank=True, max_length=40)),
-                ('account', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='entries', to='settlement.account')),
-                ('journal', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='entries', to='settlement.journal')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("ordinal", models.IntegerField()),
+                ("amount", models.BigIntegerField()),
+                ("currency", models.CharField(max_length=3)),
+                ("version", models.BigIntegerField()),
+                ("balance_after", models.BigIntegerField()),
+                ("wager", models.CharField(blank=True, max_length=40)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="entries",
+                        to="settlement.account",
+                    ),
+                ),
+                (
+                    "journal",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="entries",
+                        to="settlement.journal",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'entries',
+                "verbose_name_plural": "entries",
             },
         ),
         migrations.CreateModel(
-            name='RuleSheet',
+            name="RuleSheet",
             fields=[
-                ('id', models.UUIDField(editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=120)),
-                ('canonical', models.TextField()),
-                ('sha256', models.CharField(max_length=64, unique=True)),
-                ('proposed_at', models.DateTimeField()),
-                ('approved_at', models.DateTimeField(null=True)),
-                ('approved_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('proposed_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.UUIDField(editable=False, primary_key=True, serialize=False)),
+                ("name", models.CharField(max_length=120)),
+                ("canonical", models.TextField()),
+                ("sha256", models.CharField(max_length=64, unique=True)),
+                ("proposed_at", models.DateTimeField()),
+                ("approved_at", models.DateTimeField(null=True)),
+                (
+                    "approved_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "proposed_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Settlement',
+            name="Settlement",
             fields=[
-                ('id', models.UUIDField(editable=False, primary_key=True, serialize=False)),
-                ('revision', models.IntegerField()),
-                ('outcome', models.CharField(choices=[('settled', 'Settled'), ('voided', 'Voided')], max_length=10)),
-                ('because', models.UUIDField(null=True)),
-                ('upto', models.BigIntegerField()),
-                ('cites', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), default=list, size=None)),
-                ('inputs', models.JSONField(default=dict)),
-                ('record_sha256', models.CharField(max_length=64)),
-                ('house_net', models.BigIntegerField()),
-                ('currency', models.CharField(max_length=3)),
-                ('gaming_day', models.DateField()),
-                ('settled_at', models.DateTimeField()),
-                ('acted_by', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('approved_by', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('journal', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='settlement.journal')),
-                ('reversal', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='settlement.journal')),
-                ('round', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='casino.round')),
-                ('sheet', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='settlement.rulesheet')),
-                ('shortfall', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='settlement.journal')),
-                ('shortfall_reversal', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='settlement.journal')),
-                ('supersedes', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='settlement.settlement')),
+                ("id", models.UUIDField(editable=False, primary_key=True, serialize=False)),
+                ("revision", models.IntegerField()),
+                (
+                    "outcome",
+                    models.CharField(choices=[("settled", "Settled"), ("voided", "Voided")], max_length=10),
+                ),
+                ("because", models.UUIDField(null=True)),
+                ("upto", models.BigIntegerField()),
+                (
+                    "cites",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.BigIntegerField(), default=list, size=None
+                    ),
+                ),
+                ("inputs", models.JSONField(default=dict)),
+                ("record_sha256", models.CharField(max_length=64)),
+                ("house_net", models.BigIntegerField()),
+                ("currency", models.CharField(max_length=3)),
+                ("gaming_day", models.DateField()),
+                ("settled_at", models.DateTimeField()),
+                (
+                    "acted_by",
+                    models.ForeignKey(
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "approved_by",
+                    models.ForeignKey(
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "journal",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="settlement.journal",
+                    ),
+                ),
+                (
+                    "reversal",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="settlement.journal",
+                    ),
+                ),
+                (
+                    "round",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="casino.round",
+                    ),
+                ),
+                (
+                    "sheet",
+                    models.ForeignKey(
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="settlement.rulesheet",
+                    ),
+                ),
+                (
+                    "shortfall",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="settlement.journal",
+                    ),
+                ),
+                (
+                    "shortfall_reversal",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="settlement.journal",
+                    ),
+                ),
+                (
+                    "supersedes",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="settlement.settlement",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Line',
+            name="Line",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('ordinal', models.IntegerField()),
-                ('wager', models.CharField(max_length=40)),
-                ('hand', models.CharField(max_length=10)),
-                ('owner_kind', models.CharField(max_length=10)),
-                ('owner_ref', models.CharField(max_length=120)),
-                ('account', models.CharField(max_length=120)),
-                ('stake', models.BigIntegerField()),
-                ('cards', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=2), default=list, size=None)),
-                ('hand_kind', models.CharField(blank=True, max_length=16)),
-                ('hand_taem', models.SmallIntegerField(null=True)),
-                ('hand_deng', models.SmallIntegerField(null=True)),
-                ('dealer_cards', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=2), default=list, size=None)),
-                ('dealer_kind', models.CharField(blank=True, max_length=16)),
-                ('dealer_taem', models.SmallIntegerField(null=True)),
-                ('dealer_deng', models.SmallIntegerField(null=True)),
-                ('step', models.CharField(blank=True, max_length=24)),
-                ('multiple', models.SmallIntegerField()),
-                ('gross', models.BigIntegerField()),
-                ('uncovered', models.BigIntegerField(default=0)),
-                ('commission', models.BigIntegerField(default=0)),
-                ('net', models.BigIntegerField()),
-                ('rounding_bp', models.BigIntegerField(default=0)),
-                ('settlement', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='lines', to='settlement.settlement')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("ordinal", models.IntegerField()),
+                ("wager", models.CharField(max_length=40)),
+                ("hand", models.CharField(max_length=10)),
+                ("owner_kind", models.CharField(max_length=10)),
+                ("owner_ref", models.CharField(max_length=120)),
+                ("account", models.CharField(max_length=120)),
+                ("stake", models.BigIntegerField()),
+                (
+                    "cards",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=2), default=list, size=None
+                    ),
+                ),
+                ("hand_kind", models.CharField(blank=True, max_length=16)),
+                ("hand_taem", models.SmallIntegerField(null=True)),
+                ("hand_deng", models.SmallIntegerField(null=True)),
+                (
+                    "dealer_cards",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=2), default=list, size=None
+                    ),
+                ),
+                ("dealer_kind", models.CharField(blank=True, max_length=16)),
+                ("dealer_taem", models.SmallIntegerField(null=True)),
+                ("dealer_deng", models.SmallIntegerField(null=True)),
+                ("step", models.CharField(blank=True, max_length=24)),
+                ("multiple", models.SmallIntegerField()),
+                ("gross", models.BigIntegerField()),
+                ("uncovered", models.BigIntegerField(default=0)),
+                ("commission", models.BigIntegerField(default=0)),
+                ("net", models.BigIntegerField()),
+                ("rounding_bp", models.BigIntegerField(default=0)),
+                (
+                    "settlement",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="lines",
+                        to="settlement.settlement",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='TableRules',
+            name="TableRules",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('in_force_from', models.DateTimeField()),
-                ('set_at', models.DateTimeField()),
-                ('approved_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('set_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('sheet', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='settlement.rulesheet')),
-                ('table', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='casino.table')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("in_force_from", models.DateTimeField()),
+                ("set_at", models.DateTimeField()),
+                (
+                    "approved_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "set_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "sheet",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="settlement.rulesheet",
+                    ),
+                ),
+                (
+                    "table",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="casino.table"
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'table rules',
+                "verbose_name_plural": "table rules",
             },
         ),
         migrations.CreateModel(
-            name='Uncovered',
+            name="Uncovered",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('wager', models.CharField(max_length=40)),
-                ('account_code', models.CharField(max_length=120)),
-                ('exposure', models.BigIntegerField()),
-                ('reason', models.CharField(choices=[('offline', 'offline'), ('refused', 'refused'), ('changed', 'changed')], max_length=10)),
-                ('recorded_at', models.DateTimeField()),
-                ('round', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='casino.round')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("wager", models.CharField(max_length=40)),
+                ("account_code", models.CharField(max_length=120)),
+                ("exposure", models.BigIntegerField()),
+                (
+                    "reason",
+                    models.CharField(
+                        choices=[("offline", "offline"), ("refused", "refused"), ("changed", "changed")],
+                        max_length=10,
+                    ),
+                ),
+                ("recorded_at", models.DateTimeField()),
+                (
+                    "round",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="casino.round",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'uncovered wagers',
+                "verbose_name_plural": "uncovered wagers",
             },
         ),
         migrations.AddConstraint(
-            model_name='account',
-            constraint=models.UniqueConstraint(fields=('code',), name='account_code_once'),
+            model_name="account",
+            constraint=models.UniqueConstraint(fields=("code",), name="account_code_once"),
         ),
         migrations.AddConstraint(
-            model_name='account',
-            constraint=models.CheckConstraint(condition=models.Q(('floor', None), ('floor__lte', django.db.models.expressions.CombinedExpression(models.F('balance'), '-', models.F('held'))), _connector='OR'), name='account_never_below_its_floor'),
+            model_name="account",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("floor", None),
+                    (
+                        "floor__lte",
+                        django.db.models.expressions.CombinedExpression(
+                            models.F("balance"), "-", models.F("held")
+                        ),
+                    ),
+                    _connector="OR",
+                ),
+                name="account_never_below_its_floor",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='account',
-            constraint=models.CheckConstraint(condition=models.Q(('held__gte', 0)), name='account_holds_are_not_negative'),
+            model_name="account",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("held__gte", 0)), name="account_holds_are_not_negative"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='account',
-            constraint=models.CheckConstraint(condition=models.Q(('version__gte', 0)), name='account_version_counts_up'),
+            model_name="account",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("version__gte", 0)), name="account_version_counts_up"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='account',
-            constraint=models.CheckConstraint(condition=models.Q(('currency__regex', '^[A-Z]{3}$')), name='account_currency_plain'),
+            model_name="account",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("currency__regex", "^[A-Z]{3}$")), name="account_currency_plain"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='account',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('code__regex', '^table:[A-Z0-9]{1,20}:bank$'), ('floor', None), ('kind', 'bank')), models.Q(('code__regex', '^table:[A-Z0-9]{1,20}:guests$'), ('floor', None), ('kind', 'guests')), models.Q(('code__regex', '^table:[A-Z0-9]{1,20}:commission$'), ('floor', None), ('kind', 'commission')), models.Q(('code__regex', '^table:[A-Z0-9]{1,20}:drop$'), ('floor', None), ('kind', 'drop')), models.Q(('code__regex', '^player:[A-Za-z0-9._-]{1,64}:wallet$'), ('floor__isnull', False), ('kind', 'wallet')), models.Q(('code__regex', '^cage:[A-Z0-9]{1,20}:vault$'), ('floor', None), ('kind', 'vault')), models.Q(('code__regex', '^external:[a-z0-9_]{1,30}:[A-Z0-9]{1,20}$'), ('floor', None), ('kind', 'external')), models.Q(('code__regex', '^variance:[A-Z0-9]{1,20}$'), ('floor', None), ('kind', 'variance')), models.Q(('code__regex', '^suspense:[a-z0-9_]{1,30}:[A-Z0-9]{1,20}$'), ('floor', None), ('kind', 'suspense')), _connector='OR'), name='account_code_says_its_kind'),
+            model_name="account",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("code__regex", "^table:[A-Z0-9]{1,20}:bank$"), ("floor", None), ("kind", "bank")
+                    ),
+                    models.Q(
+                        ("code__regex", "^table:[A-Z0-9]{1,20}:guests$"), ("floor", None), ("kind", "guests")
+                    ),
+                    models.Q(
+                        ("code__regex", "^table:[A-Z0-9]{1,20}:commission$"),
+                        ("floor", None),
+                        ("kind", "commission"),
+                    ),
+                    models.Q(
+                        ("code__regex", "^table:[A-Z0-9]{1,20}:drop$"), ("floor", None), ("kind", "drop")
+                    ),
+                    models.Q(
+                        ("code__regex", "^player:[A-Za-z0-9._-]{1,64}:wallet$"),
+                        ("floor__isnull", False),
+                        ("kind", "wallet"),
+                    ),
+                    models.Q(
+                        ("code__regex", "^cage:[A-Z0-9]{1,20}:vault$"), ("floor", None), ("kind", "vault")
+                    ),
+                    models.Q(
+                        ("code__regex", "^external:[a-z0-9_]{1,30}:[A-Z0-9]{1,20}$"),
+                        ("floor", None),
+                        ("kind", "external"),
+                    ),
+                    models.Q(
+                        ("code__regex", "^variance:[A-Z0-9]{1,20}$"), ("floor", None), ("kind", "variance")
+                    ),
+                    models.Q(
+                        ("code__regex", "^suspense:[a-z0-9_]{1,30}:[A-Z0-9]{1,20}$"),
+                        ("floor", None),
+                        ("kind", "suspense"),
+                    ),
+                    _connector="OR",
+                ),
+                name="account_code_says_its_kind",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='count',
-            constraint=models.UniqueConstraint(fields=('session', 'kind', 'ordinal'), name='count_ordinal_once'),
+            model_name="count",
+            constraint=models.UniqueConstraint(
+                fields=("session", "kind", "ordinal"), name="count_ordinal_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='count',
-            constraint=models.UniqueConstraint(fields=('session', 'kind', 'counted_by'), name='count_once_per_person'),
+            model_name="count",
+            constraint=models.UniqueConstraint(
+                fields=("session", "kind", "counted_by"), name="count_once_per_person"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='count',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['opener', 'closer'])), name='count_kind_known'),
+            model_name="count",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ["opener", "closer"])), name="count_kind_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='count',
-            constraint=models.CheckConstraint(condition=models.Q(('ordinal__gte', 1), ('ordinal__lte', 3)), name='count_three_at_most'),
+            model_name="count",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("ordinal__gte", 1), ("ordinal__lte", 3)), name="count_three_at_most"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='hold',
-            constraint=models.CheckConstraint(condition=models.Q(('amount__gt', 0)), name='hold_sets_something_aside'),
+            model_name="hold",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("amount__gt", 0)), name="hold_sets_something_aside"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='hold',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ended_at', None), ('outcome', '')), models.Q(('ended_at__isnull', False), ('outcome__in', ['settled', 'released', 'changed'])), _connector='OR'), name='hold_ends_with_an_outcome'),
+            model_name="hold",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("ended_at", None), ("outcome", "")),
+                    models.Q(
+                        ("ended_at__isnull", False), ("outcome__in", ["settled", "released", "changed"])
+                    ),
+                    _connector="OR",
+                ),
+                name="hold_ends_with_an_outcome",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='hold',
-            constraint=models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('round', 'wager'), name='hold_one_open_per_wager'),
+            model_name="hold",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("ended_at", None)),
+                fields=("round", "wager"),
+                name="hold_one_open_per_wager",
+            ),
         ),
         migrations.AddIndex(
-            model_name='journal',
-            index=models.Index(condition=models.Q(('round__isnull', False)), fields=['round'], name='journal_by_round'),
+            model_name="journal",
+            index=models.Index(
+                condition=models.Q(("round__isnull", False)), fields=["round"], name="journal_by_round"
+            ),
         ),
         migrations.AddIndex(
-            model_name='journal',
-            index=models.Index(fields=['gaming_day', 'kind'], name='journal_by_day'),
+            model_name="journal",
+            index=models.Index(fields=["gaming_day", "kind"], name="journal_by_day"),
         ),
         migrations.AddConstraint(
-            model_name='journal',
-            constraint=models.UniqueConstraint(fields=('key',), name='journal_key_once'),
+            model_name="journal",
+            constraint=models.UniqueConstraint(fields=("key",), name="journal_key_once"),
         ),
         migrations.AddConstraint(
-            model_name='journal',
-            constraint=models.UniqueConstraint(condition=models.Q(('reverses__isnull', False)), fields=('reverses',), name='journal_reversed_once'),
+            model_name="journal",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("reverses__isnull", False)),
+                fields=("reverses",),
+                name="journal_reversed_once",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='journal',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['opener', 'closer', 'fill', 'credit', 'buy_in', 'variance', 'wallet_clearing', 'chips_left', 'round', 'round_reversal', 'hold_shortfall', 'shortfall_recovered', 'pay_slip_issued', 'pay_slip_paid', 'pay_slip_void', 'deposit', 'withdrawal', 'chip_sale', 'chip_redemption', 'drop_counted', 'external_mirror', 'break_resolved'])), name='journal_kind_known'),
+            model_name="journal",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "kind__in",
+                        [
+                            "opener",
+                            "closer",
+                            "fill",
+                            "credit",
+                            "buy_in",
+                            "variance",
+                            "wallet_clearing",
+                            "chips_left",
+                            "round",
+                            "round_reversal",
+                            "hold_shortfall",
+                            "shortfall_recovered",
+                            "pay_slip_issued",
+                            "pay_slip_paid",
+                            "pay_slip_void",
+                            "deposit",
+                            "withdrawal",
+                            "chip_sale",
+                            "chip_redemption",
+                            "drop_counted",
+                            "external_mirror",
+                            "break_resolved",
+                        ],
+                    )
+                ),
+                name="journal_kind_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='journal',
-            constraint=models.CheckConstraint(condition=models.Q(('entry_count__gte', 2)), name='journal_two_entries_or_more'),
+            model_name="journal",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("entry_count__gte", 2)), name="journal_two_entries_or_more"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='journal',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('reverses', None), models.Q(('kind', 'round_reversal'), _negated=True)), models.Q(('kind__in', ['round_reversal', 'pay_slip_void']), ('reverses__isnull', False)), _connector='OR'), name='journal_reversal_says_so'),
+            model_name="journal",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("reverses", None), models.Q(("kind", "round_reversal"), _negated=True)),
+                    models.Q(("kind__in", ["round_reversal", "pay_slip_void"]), ("reverses__isnull", False)),
+                    _connector="OR",
+                ),
+                name="journal_reversal_says_so",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='journal',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind__in', ['round', 'round_reversal', 'hold_shortfall']), _negated=True), ('round__isnull', False), _connector='OR'), name='journal_of_a_round_names_it'),
+            model_name="journal",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("kind__in", ["round", "round_reversal", "hold_shortfall"]), _negated=True),
+                    ("round__isnull", False),
+                    _connector="OR",
+                ),
+                name="journal_of_a_round_names_it",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='float',
-            constraint=models.UniqueConstraint(fields=('session', 'kind'), name='float_once_per_session_and_kind'),
+            model_name="float",
+            constraint=models.UniqueConstraint(
+                fields=("session", "kind"), name="float_once_per_session_and_kind"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='float',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['opener', 'closer'])), name='float_kind_known'),
+            model_name="float",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ["opener", "closer"])), name="float_kind_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='float',
-            constraint=models.CheckConstraint(condition=models.Q(('kind', 'closer'), models.Q(('chips_left', None), ('clearing', None)), _connector='OR'), name='float_cleared_at_the_close'),
+            model_name="float",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("kind", "closer"), models.Q(("chips_left", None), ("clearing", None)), _connector="OR"
+                ),
+                name="float_cleared_at_the_close",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='entry',
-            constraint=models.UniqueConstraint(fields=('journal', 'ordinal'), name='entry_ordinal_once'),
+            model_name="entry",
+            constraint=models.UniqueConstraint(fields=("journal", "ordinal"), name="entry_ordinal_once"),
         ),
         migrations.AddConstraint(
-            model_name='entry',
-            constraint=models.UniqueConstraint(fields=('account', 'version'), name='entry_version_once'),
+            model_name="entry",
+            constraint=models.UniqueConstraint(fields=("account", "version"), name="entry_version_once"),
         ),
         migrations.AddConstraint(
-            model_name='entry',
-            constraint=models.CheckConstraint(condition=models.Q(('amount', 0), _negated=True), name='entry_moves_something'),
+            model_name="entry",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("amount", 0), _negated=True), name="entry_moves_something"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='rulesheet',
-            constraint=models.CheckConstraint(condition=models.Q(('approved_by', None), models.Q(('approved_by', models.F('proposed_by')), _negated=True), _connector='OR'), name='rule_sheet_two_people'),
+            model_name="rulesheet",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("approved_by", None),
+                    models.Q(("approved_by", models.F("proposed_by")), _negated=True),
+                    _connector="OR",
+                ),
+                name="rule_sheet_two_people",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='rulesheet',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('approved_at', None), ('approved_by', None)), models.Q(('approved_at__isnull', False), ('approved_by__isnull', False)), _connector='OR'), name='rule_sheet_approved_by_someone_at_a_time'),
+            model_name="rulesheet",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("approved_at", None), ("approved_by", None)),
+                    models.Q(("approved_at__isnull", False), ("approved_by__isnull", False)),
+                    _connector="OR",
+                ),
+                name="rule_sheet_approved_by_someone_at_a_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='rulesheet',
-            constraint=models.CheckConstraint(condition=models.Q(('sha256', models.Func(models.Func(models.F('canonical'), models.Value('UTF8'), function='convert_to'), function='sha256', output_field=models.CharField(), template="encode(%(function)s(%(expressions)s), 'hex')"))), name='rule_sheet_hash_of_its_bytes'),
+            model_name="rulesheet",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "sha256",
+                        models.Func(
+                            models.Func(models.F("canonical"), models.Value("UTF8"), function="convert_to"),
+                            function="sha256",
+                            output_field=models.CharField(),
+                            template="encode(%(function)s(%(expressions)s), 'hex')",
+                        ),
+                    )
+                ),
+                name="rule_sheet_hash_of_its_bytes",
+            ),
         ),
         migrations.AddIndex(
-            model_name='settlement',
-            index=models.Index(fields=['gaming_day'], name='settlement_by_day'),
+            model_name="settlement",
+            index=models.Index(fields=["gaming_day"], name="settlement_by_day"),
         ),
         migrations.AddConstraint(
-            model_name='settlement',
-            constraint=models.UniqueConstraint(fields=('round', 'revision'), name='settlement_once_per_revision'),
+            model_name="settlement",
+            constraint=models.UniqueConstraint(
+                fields=("round", "revision"), name="settlement_once_per_revision"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='settlement',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('revision', 1), ('supersedes', None)), models.Q(('revision__gt', 1), ('supersedes__isnull', False)), _connector='OR'), name='settlement_supersedes_the_one_before'),
+            model_name="settlement",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("revision", 1), ("supersedes", None)),
+                    models.Q(("revision__gt", 1), ("supersedes__isnull", False)),
+                    _connector="OR",
+                ),
+                name="settlement_supersedes_the_one_before",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='settlement',
-            constraint=models.CheckConstraint(condition=models.Q(('revision__gt', 1), models.Q(('reversal', None), ('shortfall_reversal', None)), _connector='OR'), name='settlement_first_takes_nothing_back'),
+            model_name="settlement",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("revision__gt", 1),
+                    models.Q(("reversal", None), ("shortfall_reversal", None)),
+                    _connector="OR",
+                ),
+                name="settlement_first_takes_nothing_back",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='settlement',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('house_net', 0), ('journal', None), ('outcome', 'voided'), ('shortfall', None)), models.Q(('outcome', 'settled'), ('sheet__isnull', False)), _connector='OR'), name='settlement_void_moves_nothing'),
+            model_name="settlement",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("house_net", 0), ("journal", None), ("outcome", "voided"), ("shortfall", None)),
+                    models.Q(("outcome", "settled"), ("sheet__isnull", False)),
+                    _connector="OR",
+                ),
+                name="settlement_void_moves_nothing",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='settlement',
-            constraint=models.CheckConstraint(condition=models.Q(('acted_by', None), ('approved_by', None), models.Q(('acted_by', models.F('approved_by')), _negated=True), _connector='OR'), name='settlement_two_people'),
+            model_name="settlement",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("acted_by", None),
+                    ("approved_by", None),
+                    models.Q(("acted_by", models.F("approved_by")), _negated=True),
+                    _connector="OR",
+                ),
+                name="settlement_two_people",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='settlement',
-            constraint=models.CheckConstraint(condition=models.Q(('revision', 1), ('because__isnull', False), models.Q(('acted_by__isnull', False), ('approved_by__isnull', False)), _connector='OR'), name='settlement_corrected_with_a_reason'),
+            model_name="settlement",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("revision", 1),
+                    ("because__isnull", False),
+                    models.Q(("acted_by__isnull", False), ("approved_by__isnull", False)),
+                    _connector="OR",
+                ),
+                name="settlement_corrected_with_a_reason",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='line',
-            constraint=models.UniqueConstraint(fields=('settlement', 'ordinal'), name='line_ordinal_once'),
+            model_name="line",
+            constraint=models.UniqueConstraint(fields=("settlement", "ordinal"), name="line_ordinal_once"),
         ),
         migrations.AddConstraint(
-            model_name='line',
-            constraint=models.UniqueConstraint(fields=('settlement', 'wager'), name='line_once_per_wager'),
+            model_name="line",
+            constraint=models.UniqueConstraint(fields=("settlement", "wager"), name="line_once_per_wager"),
         ),
         migrations.AddConstraint(
-            model_name='line',
-            constraint=models.CheckConstraint(condition=models.Q(('wager', 'bank'), ('gross', django.db.models.expressions.CombinedExpression(models.F('stake'), '*', models.F('multiple'))), _connector='OR'), name='line_gross_is_stakes_moved'),
+            model_name="line",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("wager", "bank"),
+                    (
+                        "gross",
+                        django.db.models.expressions.CombinedExpression(
+                            models.F("stake"), "*", models.F("multiple")
+                        ),
+                    ),
+                    _connector="OR",
+                ),
+                name="line_gross_is_stakes_moved",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='line',
-            constraint=models.CheckConstraint(condition=models.Q(('net', django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(models.F('gross'), '-', models.F('uncovered')), '-', models.F('commission')))), name='line_net_adds_up'),
+            model_name="line",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "net",
+                        django.db.models.expressions.CombinedExpression(
+                            django.db.models.expressions.CombinedExpression(
+                                models.F("gross"), "-", models.F("uncovered")
+                            ),
+                            "-",
+                            models.F("commission"),
+                        ),
+                    )
+                ),
+                name="line_net_adds_up",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='line',
-            constraint=models.CheckConstraint(condition=models.Q(('commission__gte', 0), ('uncovered__gte', 0)), name='line_takes_nothing_twice'),
+            model_name="line",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("commission__gte", 0), ("uncovered__gte", 0)),
+                name="line_takes_nothing_twice",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='tablerules',
-            constraint=models.UniqueConstraint(fields=('table', 'in_force_from'), name='table_rules_one_sheet_at_a_time'),
+            model_name="tablerules",
+            constraint=models.UniqueConstraint(
+                fields=("table", "in_force_from"), name="table_rules_one_sheet_at_a_time"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='tablerules',
-            constraint=models.CheckConstraint(condition=models.Q(('set_by', models.F('approved_by')), _negated=True), name='table_rules_two_people'),
+            model_name="tablerules",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("set_by", models.F("approved_by")), _negated=True),
+                name="table_rules_two_people",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='tablerules',
-            constraint=models.CheckConstraint(condition=models.Q(('in_force_from__gte', models.F('set_at'))), name='table_rules_never_for_the_past'),
+            model_name="tablerules",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("in_force_from__gte", models.F("set_at"))),
+                name="table_rules_never_for_the_past",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='uncovered',
-            constraint=models.UniqueConstraint(fields=('round', 'wager'), name='uncovered_once_per_wager'),
+            model_name="uncovered",
+            constraint=models.UniqueConstraint(fields=("round", "wager"), name="uncovered_once_per_wager"),
         ),
         migrations.AddConstraint(
-            model_name='uncovered',
-            constraint=models.CheckConstraint(condition=models.Q(('reason__in', ['offline', 'refused', 'changed'])), name='uncovered_with_a_known_reason'),
+            model_name="uncovered",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("reason__in", ["offline", "refused", "changed"])),
+                name="uncovered_with_a_known_reason",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='uncovered',
-            constraint=models.CheckConstraint(condition=models.Q(('exposure__gt', 0)), name='uncovered_exposes_something'),
+            model_name="uncovered",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("exposure__gt", 0)), name="uncovered_exposes_something"
+            ),
         ),
     ]

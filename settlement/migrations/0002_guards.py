@@ -1,16 +1,17 @@
 """What the database itself refuses, whoever asks.
 
-Balance and completeness are looked at once per statement, over all of its rows: a journal and its entries are written
-by one statement, so nothing half-written is ever there to be seen, and nothing can join a journal later. Functions have
-a fixed search path, so that no table of the same name elsewhere is read instead; triggers fire ALWAYS, so that a session
-in the replica role does not silence them. What they look up they look up by index: how many rows a statement wrote is not
-known when the plan is made, and a plan that reads the whole ledger once is slow for ever after.
+Balance and completeness are looked at once per statement, over all of its rows: a journal and its entries
+are written by one statement, so nothing half-written is ever there to be seen, and nothing can join a
+journal later. Functions have a fixed search path, so that no table of the same name elsewhere is read
+instead; triggers fire ALWAYS, so that a session in the replica role does not silence them. What they look
+up they look up by index: how many rows a statement wrote is not known when the plan is made, and a plan
+that reads the whole ledger once is slow for ever after.
 """
 
 from django.db import migrations
 
-# A journal has all its entries when the statement that wrote it ends. A reversal inverts a journal that is no reversal
-# itself, entry for entry; that it does so once is a unique constraint.
+# A journal has all its entries when the statement that wrote it ends. A reversal inverts a journal that is
+# no reversal itself, entry for entry; that it does so once is a unique constraint.
 JOURNALS = """
 CREATE FUNCTION settlement_journals_are_whole() RETURNS trigger
     LANGUAGE plpgsql
@@ -55,8 +56,9 @@ CREATE TRIGGER journals_are_whole AFTER INSERT ON settlement_journal
 ALTER TABLE settlement_journal ENABLE ALWAYS TRIGGER journals_are_whole;
 """
 
-# The entries of one statement make up whole journals, each in one currency that is its accounts' too, and add up to
-# nothing; journals and accounts are there. In each account they follow the entry before them, and the account's row already stands where they end.
+# The entries of one statement make up whole journals, each in one currency that is its accounts' too, and
+# add up to nothing; journals and accounts are there. In each account they follow the entry before them, and
+# the account's row already stands where they end.
 ENTRIES = """
 CREATE FUNCTION settlement_entries_add_up() RETURNS trigger
     LANGUAGE plpgsql
@@ -67,8 +69,8 @@ DECLARE
 BEGIN
     SELECT written.journal_id INTO wrong
     FROM (
-        SELECT e.journal_id, count(*) AS entries, count(a.id) AS accounts, min(e.ordinal) AS first, max(e.ordinal) AS last,
-               sum(e.amount) AS total, min(e.currency) AS currency,
+        SELECT e.journal_id, count(*) AS entries, count(a.id) AS accounts,
+               min(e.ordinal) AS first, max(e.ordinal) AS last, sum(e.amount) AS total, min(e.currency) AS currency,
                bool_and(e.currency = a.currency) AS of_its_account, count(DISTINCT e.currency) AS currencies
         FROM added e LEFT JOIN public.settlement_account a ON a.id = e.account_id
         GROUP BY e.journal_id
@@ -111,7 +113,8 @@ CREATE TRIGGER entries_add_up AFTER INSERT ON settlement_entry
 ALTER TABLE settlement_entry ENABLE ALWAYS TRIGGER entries_add_up;
 """
 
-# A settlement's journals are its round's, and a revision takes back exactly what the one before it had posted.
+# A settlement's journals are its round's, and a revision takes back exactly what the one before it had
+# posted.
 SETTLEMENTS = """
 CREATE FUNCTION settlement_revisions_follow() RETURNS trigger
     LANGUAGE plpgsql
