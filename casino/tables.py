@@ -14,6 +14,22 @@ from casino.models import Device, Duty, Person, Round, Standing, Table, TableSes
 from casino.refusals import Refusal
 
 
+def add(*, code: str, currency: str, camera: bool) -> Table:
+    """Set up a table on the floor, closed; ``camera`` says whether one reads its cards beside the terminal."""
+    table = Table.objects.create(code=code, currency=currency, camera=camera)
+    events.announce(
+        [
+            Fact(
+                "table.added",
+                f"tables/{code}",
+                {"id": str(table.id), "currency": currency, "camera": int(camera)},
+                table=code,
+            )
+        ]
+    )
+    return table
+
+
 def lock_session(table: Table) -> TableSession:
     """Return the table's open session, locked; refuse ``table_closed``."""
     session = TableSession.objects.select_for_update().filter(table=table, closed_at=None).first()
@@ -22,7 +38,7 @@ def lock_session(table: Table) -> TableSession:
     return session
 
 
-def open(  # noqa: A001 - tables.open reads as what it does
+def open(
     *, table: Table, dealer: Person, supervisor: Person, now: datetime
 ) -> TableSession:
     """Open a session with a dealer and a supervisor on duty, two different people; refuse ``table_open``."""

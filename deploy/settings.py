@@ -265,7 +265,10 @@ CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 20
 CELERY_WORKER_ENABLE_SOFT_SHUTDOWN_ON_IDLE = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
-CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {}
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
+    # Closed rounds that nobody asked to settle. An unheard bell is worth nothing after the next one has rung.
+    "settle what nobody asked for": {"task": "settlement.sweep", "schedule": 2.0, "options": {"expires": 10}},
+}
 
 # ── What is written down about the running of it ─────────────────────────────────────────────────────
 LOGGING = logs.configuration(

@@ -1,3 +1,22 @@
-from django.urls import URLPattern, URLResolver
+from django.urls import path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from settlement.api import books, rounds, sessions, sheets
+
+urlpatterns = [
+    path("rounds/<uuid:round>", rounds.RoundDetail.as_view()),
+    path("rounds/<uuid:round>/cover", rounds.RoundCover.as_view()),
+    path("rounds/<uuid:round>/preview", rounds.RoundPreview.as_view()),
+    path("rounds/<uuid:round>/settle", rounds.RoundSettle.as_view()),
+    path("rounds/<uuid:round>/settlement", rounds.RoundSettlement.as_view()),
+    path("rounds/<uuid:round>/corrections", rounds.RoundCorrections.as_view()),
+    path("tables/<str:code>/rounds", rounds.TableRounds.as_view()),
+    path("tables/<str:code>/sessions", sessions.TableSessions.as_view()),
+    path("tables/<str:code>/sessions/close", sessions.TableClosing.as_view()),
+    path("tables/<str:code>/rule-sheets", sheets.TableSheets.as_view()),
+    path("rule-sheets", sheets.RuleSheets.as_view()),
+    path("rule-sheets/<uuid:sheet>/approve", sheets.RuleSheetApproval.as_view()),
+    path("accounts", books.Accounts.as_view()),
+    path("accounts/<str:code>", books.AccountDetail.as_view()),
+    path("accounts/<str:code>/entries", books.AccountEntries.as_view()),
+    path("journals/<uuid:journal>", books.JournalDetail.as_view()),
+]

@@ -19,11 +19,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from casino import devices, events
+from casino import devices, events, people
 from casino.api import strict_json
 from casino.api.rights import Declared, principal
 from casino.events import Act, Fact, Principal
-from casino.models import Device, StoredAnswer
+from casino.models import Device, Person, StoredAnswer
 from casino.refusals import Refusal
 
 T = TypeVar("T")
@@ -58,6 +58,23 @@ class Door(APIView):
     def principal(self) -> Principal:
         return principal(self.request)
 
+    @property
+    def person(self) -> Person:
+        """The signed-in person; refuses a device (``forbidden``)."""
+        if not isinstance(self.request.user, Person):
+            raise Refusal("forbidden")
+        return self.request.user
+
+    def second_person(self, given: Mapping[str, Any]) -> Person:
+        """Return whose badge and PIN stand in the body; counts failures, so call it outside of an act."""
+        return people.check_secret(
+            badge=given["badge"],
+            secret=given["pin"],
+            with_pin=True,
+            at=self.principal.code,
+            now=timezone.now(),
+        )
+
     def act(self, do: Callable[[Act], T]) -> T:
         """Run ``do`` as one act of whoever knocks, retried when the database asks for it."""
         return events.attempt(
@@ -73,10 +90,12 @@ class Door(APIView):
         parsed.is_valid(raise_exception=True)
         return parsed.validated_data  # type: ignore[no-any-return]
 
-    def once(self, do: Callable[[Act], tuple[int, dict[str, Any]]]) -> Response:
+    def once(self, prepare: Callable[[], T], do: Callable[[Act, T], tuple[int, dict[str, Any]]]) -> Response:
         """Answer one ``Idempotency-Key`` once: the same request again gets the first answer, refusals included.
 
-        The key is looked up before anything is validated, claimed inside the act, and stored with it.
+        The key is looked up before anything is validated. ``prepare`` then reads the body and checks secrets, outside of
+        any act (a wrong secret must be counted, not rolled back); ``do`` gets what it returned, and answers status and
+        body. The key is claimed inside the act and stored with it.
         """
         key = _key_of(self.request)
         client = f"{self.principal.kind}:{self.principal.code}"
@@ -89,11 +108,12 @@ class Door(APIView):
             again = _claim(client, key, sha256)
             if again is not None:
                 return again
-            status, answer = do(act)
+            status, answer = do(act, prepared)
             _store(act, client, key, sha256, status, answer)
             return Response(answer, status=status)
 
         try:
+            prepared = prepare()
             return self.act(claimed)
         except Refusal as refusal:
             refused = refusal
@@ -203,6 +223,13 @@ class Shape(serializers.Serializer[Any]):
                     {name: ["is not known here"] for name in unknown}, "unknown_field"
                 )
         return super().to_internal_value(data)
+
+
+def described(
+    name: str, fields: dict[str, serializers.Field[Any, Any, Any, Any]]
+) -> type[serializers.Serializer[Any]]:
+    """Return the shape of an answer under ``name``, for the API's description alone."""
+    return type(name, (serializers.Serializer,), fields)
 
 
 class Whole(serializers.IntegerField):

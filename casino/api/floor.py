@@ -8,14 +8,14 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import devices, people, refusals, rounds, tables
 from casino.api import payloads, strict_json
-from casino.api.door import Door, Shape, Whole
+from casino.api.door import Door, Shape, Whole, described
 from casino.events import Act
 from casino.models import Device, Table, TableSession
 from casino.refusals import Refusal
@@ -41,7 +41,7 @@ class CloudEvent(serializers.Serializer[Any]):
     signature = serializers.UUIDField(required=False)
 
 
-EventAnswer = inline_serializer(
+EventAnswer = described(
     "EventAnswer",
     {
         "id": serializers.CharField(),
@@ -53,7 +53,7 @@ EventAnswer = inline_serializer(
         "fields": serializers.DictField(child=serializers.CharField(), required=False),
     },
 )
-EventAnswers = inline_serializer("EventAnswers", {"events": serializers.ListField(child=EventAnswer)})
+EventAnswers = described("EventAnswers", {"events": EventAnswer(many=True)})
 
 
 class TableEvents(Door):
@@ -138,7 +138,7 @@ class Signatures(Door):
     @extend_schema(
         operation_id="takeSignature",
         request=SignatureShape,
-        responses={201: inline_serializer("SignatureTaken", {"id": serializers.UUIDField()})},
+        responses={201: described("SignatureTaken", {"id": serializers.UUIDField()})},
     )
     def post(self, request: Request) -> Response:
         """Check badge and PIN and return the id to send as the event's ``signature``."""
@@ -176,7 +176,7 @@ class GapWaivers(Door):
         operation_id="waiveGap",
         request=WaiverShape,
         responses={
-            201: inline_serializer(
+            201: described(
                 "GapWaived",
                 {
                     "device": serializers.CharField(),
@@ -221,7 +221,7 @@ class StateShape(Shape):
     sent_at = serializers.DateTimeField()
 
 
-DeviceShown = inline_serializer(
+DeviceShown = described(
     "Device",
     {
         "id": serializers.UUIDField(),
@@ -272,7 +272,7 @@ class Devices(Door):
 
     @extend_schema(
         operation_id="listDevices",
-        responses={200: inline_serializer("Devices", {"devices": serializers.ListField(child=DeviceShown)})},
+        responses={200: described("Devices", {"devices": DeviceShown(many=True)})},
     )
     def get(self, request: Request) -> Response:
         """List the devices in scope, by code."""
@@ -283,7 +283,7 @@ class Devices(Door):
         return Response({"devices": [_device_shown(device) for device in found]})
 
 
-TableShown = inline_serializer(
+TableShown = described(
     "Table",
     {
         "code": serializers.CharField(),
@@ -316,7 +316,7 @@ class Tables(Door):
 
     @extend_schema(
         operation_id="listTables",
-        responses={200: inline_serializer("Tables", {"tables": serializers.ListField(child=TableShown)})},
+        responses={200: described("Tables", {"tables": TableShown(many=True)})},
     )
     def get(self, request: Request) -> Response:
         """List the tables in scope, with their open sessions."""
@@ -343,7 +343,7 @@ class TableDuty(Door):
         operation_id="changeDuty",
         request=DutyShape,
         responses={
-            201: inline_serializer(
+            201: described(
                 "DutyChanged", {"role": serializers.CharField(), "since": serializers.DateTimeField()}
             )
         },

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 from django.contrib.auth import login, logout
 from django.middleware.csrf import get_token
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema, inline_serializer
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people
-from casino.api.door import Door, Shape, request_id
+from casino.api.door import Door, Shape, described, request_id
 from casino.models import Person
 from casino.refusals import Refusal
 
@@ -23,7 +23,7 @@ class SignInShape(Shape):
     password = serializers.CharField(max_length=200)
 
 
-SignedInAs = inline_serializer(
+SignedInAs = described(
     "SignedInAs",
     {
         "id": serializers.UUIDField(),

@@ -8,6 +8,7 @@ a round now. A fault in judging can never lose a card: recording is over before 
 from settlement.settle.cases import Case, read
 from settlement.settle.covering import Cover, Refused, cover, preview
 from settlement.settle.docket import Settled
+from settlement.settle.findings import reviewed
 from settlement.settle.lines import LINE_FIELDS, lines_sha256, of_bank, of_line
 from settlement.settle.settling import correct, effective, settle_rounds
 
@@ -25,5 +26,6 @@ __all__ = [
     "of_line",
     "preview",
     "read",
+    "reviewed",
     "settle_rounds",
 ]

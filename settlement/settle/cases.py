@@ -124,8 +124,8 @@ def read(
         case.late = tuple(item.event.place for item in recorded[case.id] if item.late)
         case.clock_off = any(item.clock_off for item in counted)
         if case.sheet_id is not None:
-            sheet = sheets[case.sheet_id]
-            case.house, case.sheet_sha256 = sheet.house, sheet.sha256
+            case.house = sheets[case.sheet_id]
+            case.sheet_sha256 = case.house.sha256
     _read_covers(wanted)
     return cases
 

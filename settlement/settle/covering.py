@@ -66,9 +66,7 @@ def cover(round_id: UUID) -> Cover:
     balances = ledger.lock({request.account for request in wanted}, currency=case.currency)
     answers = ledger.hold(asked, currency=case.currency, change=changed)
     refused = [
-        _refusal(request, balances)
-        for request, answer in zip(asked, answers, strict=True)
-        if answer is None
+        _refusal(request, balances) for request, answer in zip(asked, answers, strict=True) if answer is None
     ]
     _keep_refused(case, refused)
     covered = (*kept, *(answer for answer in answers if answer is not None))

@@ -293,7 +293,13 @@ class Docket:
             hold = case.holds.get(line.wager)
             if line.owner.kind != "account" or not exposure or (hold is not None and hold.amount >= exposure):
                 continue
-            reason = "refused" if line.wager in case.refused else "changed" if line.wager in case.touched else "offline"
+            reason = (
+                "refused"
+                if line.wager in case.refused
+                else "changed"
+                if line.wager in case.touched
+                else "offline"
+            )
             found.append((line.wager, f"{line.owner.ref}:wallet", exposure, reason))
         return found
 

@@ -1,0 +1,241 @@
+"""Doors of the ledger: balances, entries and journals. Those of a table are for who may see expected figures."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from casino.api.door import Door, Money, described, page_of
+from casino.models import Role
+from casino.refusals import Refusal
+from settlement.models import Account, AccountKind, Entry, Journal
+
+OF_A_TABLE = (
+    AccountKind.BANK,
+    AccountKind.GUESTS,
+    AccountKind.COMMISSION,
+    AccountKind.DROP,
+    AccountKind.VARIANCE,
+    AccountKind.SUSPENSE,
+)
+"""What a tray should hold can be worked out from these."""
+
+AccountShown = described(
+    "Account",
+    {
+        "code": serializers.CharField(),
+        "kind": serializers.CharField(),
+        "balance": Money(),
+        "held": Money(),
+        "available": Money(),
+        "version": serializers.IntegerField(),
+    },
+)
+EntryShown = described(
+    "Entry",
+    {
+        "journal": serializers.UUIDField(),
+        "account": serializers.CharField(),
+        "amount": serializers.IntegerField(),
+        "currency": serializers.CharField(),
+        "version": serializers.IntegerField(),
+        "balance_after": serializers.IntegerField(),
+        "wager": serializers.CharField(),
+    },
+)
+PAGING = [
+    OpenApiParameter("cursor", str, description="``next`` of the page before."),
+    OpenApiParameter("limit", int, description="1 to 200; usually 50."),
+]
+
+
+def accounts_in_scope(door: Door) -> QuerySet[Account]:
+    """Return the accounts that the person may see; the others do not exist for them."""
+    person = door.person
+    found = Account.objects.all()
+    if not person.has_duty("see_expected"):
+        found = found.exclude(kind__in=OF_A_TABLE)
+    if person.role == Role.CASHIER:
+        found = found.filter(
+            Q(kind=AccountKind.WALLET) | Q(kind=AccountKind.VAULT) | Q(kind=AccountKind.EXTERNAL)
+        )
+    return found
+
+
+def _money(amount: int, currency: str) -> dict[str, Any]:
+    return {"amount": amount, "currency": currency}
+
+
+def account_shown(account: Account) -> dict[str, Any]:
+    """Return an account as its balance stands."""
+    available = account.balance - account.held - (account.floor or 0)
+    return {
+        "code": account.code,
+        "kind": account.kind,
+        "balance": _money(account.balance, account.currency),
+        "held": _money(account.held, account.currency),
+        "available": _money(available, account.currency),
+        "version": account.version,
+    }
+
+
+def _entry_shown(entry: Entry) -> dict[str, Any]:
+    return {
+        "journal": str(entry.journal_id),
+        "account": entry.account.code,
+        "amount": entry.amount,
+        "currency": entry.currency,
+        "version": entry.version,
+        "balance_after": entry.balance_after,
+        "wager": entry.wager,
+    }
+
+
+class Accounts(Door):
+    """Accounts and their balances."""
+
+    declares: ClassVar = {"GET": "read_ledger"}
+
+    @extend_schema(
+        operation_id="listAccounts",
+        parameters=[
+            OpenApiParameter("prefix", str, description="of the code: ``player:``, ``table:PD01:``"),
+            *PAGING,
+        ],
+        responses={
+            200: described(
+                "Accounts",
+                {
+                    "accounts": AccountShown(many=True),
+                    "next": serializers.CharField(allow_null=True),
+                },
+            )
+        },
+    )
+    def get(self, request: Request) -> Response:
+        """List a page of accounts by code."""
+        page = page_of(request)
+        found = accounts_in_scope(self).order_by("code")
+        prefix = request.query_params.get("prefix", "")
+        if prefix:
+            found = found.filter(code__gte=prefix, code__lt=prefix + "\uffff")
+        if page.cursor:
+            found = found.filter(code__gt=page.cursor)
+        rows = list(found[: page.limit + 1])
+        shown = rows[: page.limit]
+        return Response(
+            {
+                "accounts": [account_shown(account) for account in shown],
+                "next": shown[-1].code if len(rows) > page.limit else None,
+            }
+        )
+
+
+class AccountDetail(Door):
+    """One account."""
+
+    declares: ClassVar = {"GET": "read_ledger"}
+
+    @extend_schema(operation_id="readAccount", responses={200: AccountShown})
+    def get(self, request: Request, code: str) -> Response:
+        """Read an account's balance."""
+        return Response(account_shown(_account(self, code)))
+
+
+class AccountEntries(Door):
+    """An account's entries, newest first."""
+
+    declares: ClassVar = {"GET": "read_ledger"}
+
+    @extend_schema(
+        operation_id="listEntries",
+        parameters=PAGING,
+        responses={
+            200: described(
+                "Entries",
+                {
+                    "entries": EntryShown(many=True),
+                    "next": serializers.CharField(allow_null=True),
+                },
+            )
+        },
+    )
+    def get(self, request: Request, code: str) -> Response:
+        """List a page of entries by version."""
+        page = page_of(request)
+        found = (
+            Entry.objects.select_related("account").filter(account=_account(self, code)).order_by("-version")
+        )
+        if page.cursor:
+            if not page.cursor.isdecimal():
+                raise Refusal("malformed", fields={"cursor": "must be a version"})
+            found = found.filter(version__lt=min(int(page.cursor), 2**63 - 1))
+        rows = list(found[: page.limit + 1])
+        shown = rows[: page.limit]
+        return Response(
+            {
+                "entries": [_entry_shown(entry) for entry in shown],
+                "next": str(shown[-1].version) if len(rows) > page.limit else None,
+            }
+        )
+
+
+class JournalDetail(Door):
+    """One journal with its entries."""
+
+    declares: ClassVar = {"GET": "read_ledger"}
+
+    @extend_schema(
+        operation_id="readJournal",
+        responses={
+            200: described(
+                "Journal",
+                {
+                    "id": serializers.UUIDField(),
+                    "kind": serializers.CharField(),
+                    "key": serializers.CharField(),
+                    "gaming_day": serializers.DateField(),
+                    "orig_day": serializers.DateField(allow_null=True),
+                    "round": serializers.UUIDField(allow_null=True),
+                    "reverses": serializers.UUIDField(allow_null=True),
+                    "recorded_at": serializers.DateTimeField(),
+                    "entries": EntryShown(many=True),
+                },
+            )
+        },
+    )
+    def get(self, request: Request, journal: UUID) -> Response:
+        """Read a journal; one that touches an account out of scope does not exist."""
+        found = Journal.objects.filter(pk=journal).first()
+        if found is None:
+            raise Refusal("not_found")
+        entries = list(Entry.objects.select_related("account").filter(journal=found).order_by("ordinal"))
+        touched = {entry.account_id for entry in entries}
+        if accounts_in_scope(self).filter(pk__in=touched).count() != len(touched):
+            raise Refusal("not_found")
+        return Response(
+            {
+                "id": str(found.id),
+                "kind": found.kind,
+                "key": found.key,
+                "gaming_day": found.gaming_day,
+                "orig_day": found.orig_day,
+                "round": str(found.round) if found.round else None,
+                "reverses": str(found.reverses_id) if found.reverses_id else None,
+                "recorded_at": found.recorded_at,
+                "entries": [_entry_shown(entry) for entry in entries],
+            }
+        )
+
+
+def _account(door: Door, code: str) -> Account:
+    account = accounts_in_scope(door).filter(code=code).first()
+    if account is None:
+        raise Refusal("not_found")
+    return account
