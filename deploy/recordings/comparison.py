@@ -104,11 +104,10 @@ def differences(played: Sequence[Played], expected: Mapping[str, Any]) -> Iterat
     for round_id in rounds.keys() - expected["rounds"].keys():
         yield f"{round_id}: played, but not expected"
     for table in played:
-        known = expected["tables"][table.table]
-        came = tally(table)
+        wanted, figures = expected["tables"][table.table], tally(table)
         for key in ("settled", "held", "voided", "wagers", "house_net"):
-            if key in known and getattr(came, key) != known[key]:
-                yield f"{table.table}: {key} is {getattr(came, key)}, expected {known[key]}"
+            if key in wanted and getattr(figures, key) != wanted[key]:
+                yield f"{table.table}: {key} is {getattr(figures, key)}, expected {wanted[key]}"
     yield from _uncovered(played, expected)
 
 

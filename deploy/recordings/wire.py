@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http.cookies import SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,6 +25,7 @@ class Unreachable(Exception):
 class Answer:
     status: int
     body: Any
+    cookies: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -42,13 +44,13 @@ class Line:
         told = ""
         for attempt in range(TRIES):
             try:
-                status, text = self._once(method, path, body, {**self.headers, **(headers or {})})
+                status, text, cookies = self._once(method, path, body, {**self.headers, **(headers or {})})
             except (OSError, http.client.HTTPException) as problem:
                 self.close()
                 told = str(problem) or type(problem).__name__
             else:
                 if status < 500 and status != 429:
-                    return Answer(status, _json(text))
+                    return Answer(status, _json(text), cookies)
                 told = f"{status} {text[:300]!r}"
             if attempt < TRIES - 1:
                 time.sleep(0.1 * 2**attempt)
@@ -56,14 +58,17 @@ class Line:
 
     def _once(
         self, method: str, path: str, body: str | None, headers: Mapping[str, str]
-    ) -> tuple[int, bytes]:
+    ) -> tuple[int, bytes, dict[str, str]]:
         if self._open is None:
             parts = urlsplit(self.url)
             kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
             self._open = kind(parts.netloc, timeout=TIMEOUT_SECONDS)
         self._open.request(method, path, body.encode() if body is not None else None, dict(headers))
         answer = self._open.getresponse()
-        return answer.status, answer.read()
+        cookies: SimpleCookie = SimpleCookie()
+        for header in answer.headers.get_all("Set-Cookie", []):
+            cookies.load(header)
+        return answer.status, answer.read(), {name: morsel.value for name, morsel in cookies.items()}
 
     def close(self) -> None:
         if self._open is not None:
