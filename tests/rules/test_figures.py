@@ -5,6 +5,7 @@ card for each whether it is taken or not. Pairs of final hands that share no car
 and exclusion over the cards they could share, so that no deal has to be played.
 """
 
+import functools
 from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
@@ -15,7 +16,7 @@ import pytest
 
 from casino import cards as deck
 from settlement.rules import hands, lookup
-from settlement.rules.house import PRESETS, HouseRules
+from settlement.rules.house import PRESETS
 
 DEALS = 3_664_533_600
 TAEM = tuple(hands.TAEM[deck.rank(card)] for card in deck.DECK)
@@ -24,9 +25,10 @@ Counts = dict[tuple[int, ...], dict[int, int]]
 """Per set of cards (the empty one too): how many final hands of each class contain it."""
 
 
-def final_hands(house: HouseRules, threshold: int) -> tuple[Counts, Counts]:
+@functools.cache
+def final_hands(preset: str, threshold: int) -> tuple[Counts, Counts]:
     """Return the hands that stay and those that drew, by class and by each set of their cards."""
-    table = lookup.of(house)
+    table = lookup.of(PRESETS[preset])
     stay: Counts = defaultdict(lambda: defaultdict(int))
     drew: Counts = defaultdict(lambda: defaultdict(int))
     draws = {(a, b): (TAEM[a] + TAEM[b]) % 10 <= threshold for a, b in combinations(deck.DECK, 2)}
@@ -46,11 +48,13 @@ def _count(counts: Counts, cards: tuple[int, ...], kind: int, ways: int) -> None
             counts[part][kind] += ways
 
 
-def over_all_deals(house: HouseRules, guest: int, dealer: int, value: Callable[[int], int]) -> Fraction:
+def over_all_deals(preset: str, guest: int, dealer: int, value: Callable[[int], int]) -> Fraction:
     """Return the mean of ``value(multiple)`` over all deals."""
-    outcomes = lookup.of(house).outcomes
+    outcomes = lookup.of(PRESETS[preset]).outcomes
     total = 0
-    for ours, theirs in product(enumerate(final_hands(house, guest)), enumerate(final_hands(house, dealer))):
+    for ours, theirs in product(
+        enumerate(final_hands(preset, guest)), enumerate(final_hands(preset, dealer))
+    ):
         (guest_drew, guests), (dealer_drew, dealers) = ours, theirs
         not_taken = (48 * 47, 47, 1)[guest_drew + dealer_drew]
         for part, classes in guests.items():
@@ -68,7 +72,7 @@ def one(_multiple: int) -> int:
 
 
 def test_every_deal_is_counted_once() -> None:
-    assert over_all_deals(PRESETS["seed_base"], 4, 5, one) == 1
+    assert over_all_deals("seed_base", 4, 5, one) == 1
 
 
 @pytest.mark.parametrize(
@@ -82,12 +86,11 @@ def test_every_deal_is_counted_once() -> None:
 def test_the_guests_expectation_is_exact(
     preset: str, guest_draws_to: int, dealer_draws_to: int, mean: Fraction
 ) -> None:
-    assert over_all_deals(PRESETS[preset], guest_draws_to, dealer_draws_to, int) == mean
+    assert over_all_deals(preset, guest_draws_to, dealer_draws_to, int) == mean
 
 
 def test_equal_play_is_a_fair_game_that_pushes_once_in_fifteen() -> None:
-    sheet = PRESETS["seed_base"]
-    mean = over_all_deals(sheet, 4, 4, int)
-    pushes = over_all_deals(sheet, 4, 4, lambda multiple: multiple == 0)
-    deviation = sqrt(over_all_deals(sheet, 4, 4, lambda multiple: multiple**2))
+    mean = over_all_deals("seed_base", 4, 4, int)
+    pushes = over_all_deals("seed_base", 4, 4, lambda multiple: multiple == 0)
+    deviation = sqrt(over_all_deals("seed_base", 4, 4, lambda multiple: multiple**2))
     assert (mean, round(float(100 * pushes), 4), round(deviation, 4)) == (0, 6.6450, 1.3197)

@@ -3,7 +3,9 @@ answers."""
 
 import gzip
 import json
+import random
 from collections import Counter, defaultdict
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -182,3 +184,18 @@ def test_the_nights_tables_add_up() -> None:
         name: {key: value for key, value in known.items() if key != "sheet"}
         for name, known in expected["tables"].items()
     }
+
+
+def test_the_night_is_the_same_in_whatever_order_its_reports_arrive() -> None:
+    expected = case("night.expected.json")
+    sheets = {table: sheet_of(known["sheet"]) for table, known in expected["tables"].items()}
+    chance = random.Random(20261128)
+    for round_id, events in night().items():
+        known = expected["rounds"][round_id]
+        shuffled = chance.sample(events, len(events))
+        again = [replace(event, place=place) for place, event in enumerate(shuffled, 1)]
+        record = fold(again)
+        verdict = payouts.judge(record, sheets[known["table"]])
+        assert verdict.outcome == known["outcome"], round_id
+        assert {line.wager: line.net for line in verdict.lines} == known.get("lines", {}), round_id
+        assert found(record, sheets[known["table"]], verdict) == known["flags"], round_id
