@@ -6,4 +6,4 @@ class DeployConfig(AppConfig):
     verbose_name = "Deploy: the three layers as one service"
 
     def ready(self) -> None:
-        from deploy import celery, checks  # noqa: F401  tasks bind to the one application; checks are registered
+        from deploy import celery, checks, openapi  # noqa: F401  each registers what it holds

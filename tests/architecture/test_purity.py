@@ -1,0 +1,71 @@
+"""What must give the same answer for ever loads nothing but the standard library."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from typing import Any
+
+from deploy.local import place
+
+PURE_CONTRACT = "pure"
+PROGRAM = """
+import importlib, json, pkgutil, sys
+before = set(sys.modules)
+for name in sys.argv[1:]:
+    module = importlib.import_module(name)
+    for found in pkgutil.walk_packages(getattr(module, "__path__", []), name + "."):
+        importlib.import_module(found.name)
+loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(json.dumps(sorted(name for name in loaded if name not in sys.stdlib_module_names
+    and not name.startswith("_sysconfigdata"))))
+"""
+
+
+def _contract(name: str) -> dict[str, Any]:
+    contracts = tomllib.loads((place.CLONE / "pyproject.toml").read_text())["tool"]["importlinter"][
+        "contracts"
+    ]
+    found: dict[str, Any] = next(contract for contract in contracts if contract["id"] == name)
+    return found
+
+
+def _loaded_by(*modules: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *modules], cwd=place.CLONE, capture_output=True, text=True, check=True
+    )
+    loaded: list[str] = json.loads(done.stdout)
+    return loaded
+
+
+def test_the_pure_modules_load_only_each_other() -> None:
+    assert set(_loaded_by(*_contract(PURE_CONTRACT)["source_modules"])) <= {"casino", "settlement", "audit"}
+
+
+def test_the_starter_needs_only_the_standard_library() -> None:
+    assert _loaded_by("deploy.bootstrap") == ["deploy"]
+
+
+def test_a_module_with_a_database_is_not_pure() -> None:
+    assert "django" in _loaded_by("casino.events")
+
+
+def test_every_pure_module_there_is_stands_in_the_contract() -> None:
+    listed = set(_contract(PURE_CONTRACT)["source_modules"])
+    promised = {
+        "casino.cards",
+        "casino.record",
+        "casino.day",
+        "settlement.rules",
+        "audit.merkle",
+        "audit.notes",
+    }
+    there = {name for name in promised if _exists(name)}
+    assert listed == there
+
+
+def _exists(name: str) -> bool:
+    path = place.CLONE.joinpath(*name.split("."))
+    return path.with_suffix(".py").exists() or (path / "__init__.py").exists()

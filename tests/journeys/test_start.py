@@ -1,0 +1,180 @@
+"""A house is opened and closed by one command, whatever state it finds its folder in.
+
+Each test has a copy of the project in a folder of its own: its own servers, its own ports.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from deploy.local import place
+from tests.architecture import clone
+
+pytestmark = pytest.mark.timeout(240)
+
+
+class Copy:
+    """A copy of the project, run as its user would."""
+
+    def __init__(self, *, at: Path) -> None:
+        self.at = clone.copy(at)
+        self.port = place.free_port()
+
+    def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return clone.run(sys.executable, "manage.py", *arguments, at=self.at, timeout=200)
+
+    def up(self) -> subprocess.CompletedProcess[str]:
+        return self.manage("up", "--detach", "--port", str(self.port))
+
+    def start(self) -> subprocess.Popen[str]:
+        """`up` in the foreground, as a child of the test."""
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        return subprocess.Popen(
+            [sys.executable, "manage.py", "up", "--port", str(self.port)],
+            cwd=self.at, env=kept, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        )  # fmt: skip
+
+    def note(self, name: str = "house.json") -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = json.loads((self.at / ".local" / name).read_text())
+        except (OSError, ValueError):
+            return {}
+        return found
+
+    def wait_until_open(self) -> None:
+        deadline = time.monotonic() + 120
+        while not self.note().get("open"):
+            assert time.monotonic() < deadline, "the house did not open"
+            time.sleep(0.1)
+
+    def answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+    def processes(self) -> list[str]:
+        """Whatever still runs out of this copy, servers included."""
+        found = []
+        for process in psutil.process_iter(["cmdline", "cwd", "status"]):
+            if process.info["status"] == psutil.STATUS_ZOMBIE:
+                continue
+            words = " ".join(process.info["cmdline"] or [])
+            where = process.info["cwd"] or ""
+            if str(self.at) in words or where.startswith(str(self.at)):
+                found.append(words)
+        return found
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Iterator[Copy]:
+    made = Copy(at=tmp_path)
+    yield made
+    made.manage("down")
+    assert made.processes() == []
+
+
+def test_a_house_opens_resumes_and_closes(copy: Copy) -> None:
+    opened = copy.up()
+    assert opened.returncode == 0, opened.stdout + opened.stderr
+    assert f"http://127.0.0.1:{copy.port}/" in opened.stdout
+    assert copy.answers()
+    secrets = copy.note("secrets.json")
+    again = copy.up()
+    assert (again.returncode, "open already" in again.stdout) == (0, True)
+    closed = copy.manage("down")
+    assert (closed.returncode, closed.stdout.strip()) == (0, "Closed.")
+    assert not copy.answers()
+    assert copy.processes() == []
+    assert copy.up().returncode == 0
+    assert copy.note("secrets.json") == secrets  # the same house, not a new one
+    assert (copy.at / ".local" / "secrets.json").stat().st_mode & 0o077 == 0
+
+
+def test_two_starts_at_once_are_one_start(copy: Copy) -> None:
+    starts = [copy.start(), copy.start()]
+    copy.wait_until_open()
+    done = [start for start in starts if start.poll() is not None] or [starts[0]]
+    said = done[0].communicate(timeout=60)[0]
+    assert len(done) == 1
+    assert done[0].returncode == 0
+    assert "open already" in said or "Another start" in said
+    (running,) = (start for start in starts if start is not done[0])
+    running.send_signal(signal.SIGINT)
+    assert running.communicate(timeout=90)[0].rstrip().endswith("Closed.")
+    assert copy.processes() == []
+
+
+def test_a_killed_start_leaves_nothing_that_stops_the_next(copy: Copy) -> None:
+    assert copy.up().returncode == 0
+    note = copy.note()
+    os.kill(note["pid"], signal.SIGKILL)
+    postmaster = copy.at / ".local" / "postgres" / "data" / "postmaster.pid"
+    os.kill(int(postmaster.read_text().splitlines()[0]), signal.SIGKILL)
+    assert copy.answers() or True  # the web of the killed start may still answer; the next start replaces it
+    opened = copy.up()
+    assert opened.returncode == 0, opened.stdout + opened.stderr
+    assert "Stopped what an earlier start had left running." in opened.stdout
+    assert copy.answers()
+
+
+def test_a_port_in_use_is_said_in_a_sentence(copy: Copy) -> None:
+    with socket.create_server(("127.0.0.1", copy.port)):
+        refused = copy.up()
+    assert refused.returncode == 1
+    assert refused.stdout.strip() == (
+        f"Port {copy.port} is in use. Choose another: python3 manage.py up --port {copy.port + 1}"
+    )
+    assert "Traceback" not in refused.stdout + refused.stderr
+
+
+def test_stale_notes_of_processes_harm_nobody(copy: Copy) -> None:
+    bystander = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(120)"])
+    try:
+        (copy.at / ".local").mkdir()
+        stale = {
+            "pid": bystander.pid,
+            "born": 1.0,
+            "port": 1,
+            "open": True,
+            "children": [["web", bystander.pid, 1.0]],
+        }
+        (copy.at / ".local" / "house.json").write_text(json.dumps(stale))
+        assert copy.manage("down").stdout.strip() == "The house was not open."
+        (copy.at / ".local" / "house.json").write_text("{cut off")
+        assert copy.up().returncode == 0
+        assert bystander.poll() is None
+    finally:
+        bystander.kill()
+        bystander.wait()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may mount a small disk")
+def test_a_full_disk_is_said_in_a_sentence(tmp_path: Path) -> None:
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=20m", "tmpfs", str(tmp_path)], check=False)
+    if mounted.returncode:
+        pytest.skip("no small disk can be mounted here")
+    try:
+        tmp_path.chmod(0o755)
+        copy = Copy(at=tmp_path)
+        refused = copy.up()
+        assert refused.returncode == 1
+        assert refused.stdout.strip().startswith("The disk is full:")
+        assert "Traceback" not in refused.stdout + refused.stderr
+        assert copy.processes() == []
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
