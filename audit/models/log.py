@@ -23,7 +23,7 @@ class CurrentTransaction(Func):
         super().__init__(output_field=TransactionField())
 
 
-class TransactionField(models.BigIntegerField):  # type: ignore[type-arg]
+class TransactionField(models.BigIntegerField):
     """A 64-bit transaction number (``xid8``): it does not wrap round, so it orders a log for good."""
 
     def db_type(self, connection: Any) -> str:  # noqa: ARG002
@@ -90,7 +90,3 @@ class LogEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.id} {self.action} {self.subject}"
-
-
-APPEND_ONLY: tuple[type[models.Model], ...] = (LogEntry,)
-"""Tables of this app that triggers and grants keep from ever being changed."""

@@ -1,0 +1,12 @@
+"""What the witness keeps: the log, its tree, and what people made of what they found in it."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from audit.models.log import CurrentTransaction, LogEntry, TransactionField
+
+APPEND_ONLY: tuple[type[models.Model], ...] = (LogEntry,)
+"""Tables of this app that triggers and grants keep from ever being changed."""
+
+__all__ = ["APPEND_ONLY", "CurrentTransaction", "LogEntry", "TransactionField"]
