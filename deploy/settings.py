@@ -19,7 +19,7 @@ from deploy.local import place
 BASE_DIR = place.CLONE
 
 # ── The house ────────────────────────────────────────────────────────────────────────────────────────
-PROPERTY = {
+PROPERTY: dict[str, Any] = {
     "code": environment.text("PROPERTY_CODE", "POKDENG"),
     "zone": environment.text("PROPERTY_ZONE", "Asia/Bangkok"),
     "day_start_hour": environment.number("PROPERTY_DAY_START_HOUR", default=6, least=0, most=23),
