@@ -208,7 +208,7 @@ def span(chosen: str) -> tuple[datetime, datetime]:
     return first, datetime(following.year, following.month, following.day, tzinfo=_zone())
 
 
-class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]
+class ReadOnly(admin.ModelAdmin):
     """A model that the admin shows and never changes.
 
     ``finds`` says which columns a word of a search is looked for in, by what the word looks like: ``uuid``,

@@ -1,0 +1,179 @@
+"""Whether the books are right: the invariants of the house, each checked by reading what is stored.
+
+A check reads and never repairs. What it finds is named: the invariant, the row, what stands there, what must.
+An invariant without checks is not built yet; asked for by name it is said so, and never passes for clean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from audit.books import house, judged, keys, ledger, numbering, payments, recorded, witnessed
+from audit.books.findings import Finding, Sweep
+from audit.books.judged import RoundCheck
+from audit.books.reading import SLACK, Books, Scope, day_start, opened
+from audit.models import LogEntry
+from casino import events
+from casino.events import Fact
+
+__all__ = [
+    "INVARIANTS",
+    "Finding",
+    "Invariant",
+    "Scope",
+    "built",
+    "check",
+    "last_clean",
+    "opened",
+    "quick_scope",
+    "record",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """``sweeps`` look at the whole house by statements, ``rounds`` at one round at a time."""
+
+    name: str
+    sweeps: tuple[Sweep, ...] = ()
+    rounds: tuple[RoundCheck, ...] = ()
+
+    @property
+    def is_built(self) -> bool:
+        return bool(self.sweeps or self.rounds)
+
+
+INVARIANTS: dict[str, Invariant] = {
+    "I1": Invariant("balanced", (ledger.whole_and_balanced, ledger.ledger_balanced)),
+    "I2": Invariant("chained", (ledger.chained,)),
+    "I3": Invariant("covered"),
+    "I4": Invariant(
+        "settled once",
+        (
+            payments.revisions_follow,
+            payments.standing_is_the_effective_one,
+            payments.taken_back_exactly,
+            payments.nothing_effective_taken_back,
+            payments.void_moves_nothing,
+        ),
+    ),
+    "I5": Invariant("one key, one act", (keys.used_once, keys.answered_for_good)),
+    "I6": Invariant(
+        "paid as judged", (payments.paid_as_judged, payments.lines_add_up, payments.asked_for_once)
+    ),
+    "I7": Invariant("judged again", (), (judged.judged_the_same, judged.judged_by_the_sheet_in_force)),
+    "I8": Invariant(
+        "recorded whole",
+        (
+            recorded.events_without_holes,
+            recorded.every_number_accounted_for,
+            recorded.not_settled_over_a_gap,
+            recorded.reported_by_its_tables_device,
+            recorded.signed_by_another_with_the_right,
+        ),
+        (judged.record_is_the_fold, judged.camera_saw_every_face),
+    ),
+    "I9": Invariant("possible", (), (judged.possible,)),
+    "I10": Invariant(
+        "numbered",
+        (
+            numbering.numbers_without_holes,
+            numbering.one_session_at_a_time,
+            numbering.finished_or_carried_over,
+            numbering.somebody_on_duty,
+        ),
+    ),
+    "I11": Invariant("dated"),
+    "I12": Invariant("counted"),
+    "I13": Invariant("two people"),
+    "I14": Invariant("decided once"),
+    "I15": Invariant("told"),
+    "I16": Invariant("at rest"),
+    "I17": Invariant(
+        "witnessed",
+        (
+            *(
+                witnessed.sweep(pair)
+                for pair in (
+                    witnessed.EVENTS,
+                    witnessed.REFUSED,
+                    witnessed.SETTLEMENTS,
+                    witnessed.HELD,
+                    *house.PAIRS,
+                )
+            ),
+            witnessed.journals_witnessed,
+        ),
+    ),
+    "I18": Invariant("sealed"),
+    "I19": Invariant("signed"),
+    "I20": Invariant("guarded"),
+}
+
+
+def built() -> tuple[str, ...]:
+    """Return the invariants that can be checked."""
+    return tuple(id for id, invariant in INVARIANTS.items() if invariant.is_built)
+
+
+def check(
+    books: Books, *, ids: Collection[str], progress: Callable[[str, int, int], None] = lambda *_: None
+) -> Iterator[tuple[str, Finding]]:
+    """Check the invariants ``ids``; yield each finding with its invariant. Rounds are walked once for all of them.
+
+    ``progress`` is told what is being checked, and how much of how many.
+    """
+    chosen = {id: INVARIANTS[id] for id in INVARIANTS if id in ids}
+    for id, invariant in chosen.items():
+        for number, sweep in enumerate(invariant.sweeps):
+            progress(f"{id} {invariant.name}", number, len(invariant.sweeps))
+            for finding in sweep(books):
+                yield id, finding
+    by_round = [(id, one) for id, invariant in chosen.items() for one in invariant.rounds]
+    if not by_round:
+        return
+    total = judged.count(books)
+    for number, case in enumerate(judged.walk(books)):
+        progress("rounds", number, total)
+        for id, one in by_round:
+            for finding in one(case):
+                yield id, finding
+
+
+def last_clean() -> datetime | None:
+    """Return the moment whose books were last found clean in all that is built, None where they never were."""
+    for data in _runs():
+        if data["outcome"] == "clean" and set(data["invariants"]) >= set(built()):
+            return datetime.fromisoformat(str(data["as_of"]))
+    return None
+
+
+def _runs() -> Iterator[dict[str, Any]]:
+    import json
+
+    for entry in LogEntry.objects.filter(action="books.checked").order_by("-id")[:1000].iterator():
+        yield json.loads(bytes(entry.bytes))["data"]
+
+
+def quick_scope(*, now: datetime, clean: datetime | None) -> Scope:
+    """Return the open gaming day and all since the last clean run; everything where no run was clean yet."""
+    return Scope(since=None if clean is None else min(day_start(now), clean - SLACK))
+
+
+def record(
+    *, actor: events.Principal, request_id: str, now: datetime, as_of: datetime, mode: str, ids: Collection[str],
+    outcome: str, found: dict[str, int],
+) -> None:  # fmt: skip
+    """Leave the result of a run in the log, in an act of its own."""
+    told = {
+        "as_of": as_of.isoformat(),
+        "mode": mode,
+        "invariants": [id for id in INVARIANTS if id in ids],
+        "outcome": outcome,
+        "found": dict(found),
+    }
+    with events.act(actor=actor, request_id=request_id, now=now):
+        events.announce([Fact("books.checked", "books", told)])

@@ -1,0 +1,195 @@
+"""I17 for the house itself: sheets, counts, sessions, duties, devices, people and what they signed."""
+
+from __future__ import annotations
+
+from audit.books.witnessed import Pair
+
+SHEETS_PROPOSED = Pair(
+    "sheets proposed",
+    ("sheet.proposed",),
+    """
+    SELECT id::text, jsonb_build_object('name', name, 'sha256', sha256, 'canonical', canonical,
+                                        'proposed_by', proposed_by_id, 'at', proposed_at)
+      FROM settlement_rulesheet WHERE proposed_at >= %(since)s
+    """,
+    "SELECT split_part(t.subject, '/', 2), t.data || jsonb_build_object('at', t.at) FROM told t",
+)
+
+SHEETS_APPROVED = Pair(
+    "sheets approved",
+    ("sheet.approved",),
+    """
+    SELECT id::text, jsonb_build_object('sha256', sha256, 'approved_by', approved_by_id, 'at', approved_at)
+      FROM settlement_rulesheet WHERE approved_at >= %(since)s
+    """,
+    "SELECT split_part(t.subject, '/', 2), t.data || jsonb_build_object('at', t.at) FROM told t",
+)
+
+SHEETS_IN_FORCE = Pair(
+    "sheets in force",
+    ("sheet.put_in_force",),
+    """
+    SELECT t.code || ' from ' || to_jsonb(r.in_force_from)::text, jsonb_build_object(
+        'sheet', r.sheet_id, 'sha256', s.sha256, 'set_by', r.set_by_id, 'approved_by', r.approved_by_id,
+        'at', r.set_at)
+      FROM settlement_tablerules r JOIN casino_table t ON t.id = r.table_id
+      JOIN settlement_rulesheet s ON s.id = r.sheet_id WHERE r.set_at >= %(since)s
+    """,
+    """
+    SELECT t.table_code || ' from ' || to_jsonb((t.data ->> 'in_force_from')::timestamptz)::text,
+           t.data - 'in_force_from' || jsonb_build_object('at', t.at) FROM told t
+    """,
+)
+
+COUNTS = Pair(
+    "counts",
+    ("count.recorded",),
+    """
+    SELECT c.id::text, jsonb_build_object(
+        'session', c.session_id, 'kind', c.kind, 'ordinal', c.ordinal, 'lines', c.lines, 'amount', c.amount,
+        'currency', c.currency, 'by', c.counted_by_id, 'at', c.counted_at)
+      FROM settlement_count c WHERE c.counted_at >= %(since)s
+    """,
+    "SELECT split_part(t.subject, '/', 2), t.data || jsonb_build_object('by', t.person, 'at', t.at) FROM told t",
+)
+
+FLOATS = Pair(
+    "floats",
+    ("table.float_opened", "table.float_closed"),
+    """
+    SELECT f.id::text, jsonb_build_object(
+        'session', f.session_id, 'count', f.count_id, 'expected', f.expected, 'cage', f.cage, 'at', f.accepted_at,
+        'action', CASE f.kind WHEN 'opener' THEN 'table.float_opened' ELSE 'table.float_closed' END,
+        'journals', coalesce((SELECT jsonb_agg(id ORDER BY id) FROM unnest(
+            ARRAY[f.journal_id, f.clearing_id, f.chips_left_id, f.variance_id]) AS id WHERE id IS NOT NULL), '[]'))
+      FROM settlement_float f WHERE f.accepted_at >= %(since)s
+    """,
+    """
+    SELECT t.data ->> 'float', t.data - 'float' || jsonb_build_object(
+        'at', t.at, 'action', t.action,
+        'journals', coalesce((SELECT jsonb_agg(j -> 'id' ORDER BY (j ->> 'id')::uuid)
+            FROM jsonb_array_elements(t.data -> 'journals') AS j), '[]'))
+      FROM told t
+    """,
+)
+
+SESSIONS_OPENED = Pair(
+    "sessions opened",
+    ("table.opened",),
+    """
+    SELECT s.id::text, jsonb_build_object('table', t.code, 'at', s.opened_at)
+      FROM casino_tablesession s JOIN casino_table t ON t.id = s.table_id WHERE s.opened_at >= %(since)s
+    """,
+    "SELECT t.data ->> 'session', jsonb_build_object('table', t.table_code, 'at', t.at) FROM told t",
+)
+
+SESSIONS_CLOSED = Pair(
+    "sessions closed",
+    ("table.closed",),
+    """
+    SELECT s.id::text, jsonb_build_object('table', t.code, 'last_round', s.last_round, 'at', s.closed_at)
+      FROM casino_tablesession s JOIN casino_table t ON t.id = s.table_id WHERE s.closed_at >= %(since)s
+    """,
+    """
+    SELECT t.data ->> 'session',
+           jsonb_build_object('table', t.table_code, 'last_round', t.data -> 'last_round', 'at', t.at) FROM told t
+    """,
+)
+
+DUTIES = Pair(
+    "duties",
+    ("table.opened", "duty.changed"),
+    """
+    SELECT d.session_id || ' ' || d.role || ' from ' || to_jsonb(d.on_at)::text,
+           jsonb_build_object('person', d.person_id) FROM casino_duty d WHERE d.on_at >= %(since)s
+    """,
+    """
+    SELECT (t.data ->> 'session') || ' ' || duty.role || ' from ' || to_jsonb(t.at)::text,
+           jsonb_build_object('person', duty.person)
+      FROM told t CROSS JOIN LATERAL (
+          VALUES (t.data ->> 'role', t.data ->> 'person'), ('dealer', t.data ->> 'dealer'),
+                 ('supervisor', t.data ->> 'supervisor')) AS duty (role, person)
+     WHERE duty.person IS NOT NULL
+    """,
+)
+
+DEVICES_ENROLLED = Pair(
+    "devices enrolled",
+    ("device.enrolled",),
+    """
+    SELECT d.code, jsonb_build_object('id', d.id, 'kind', d.kind, 'table', t.code, 'at', d.enrolled_at)
+      FROM casino_device d JOIN casino_table t ON t.id = d.table_id WHERE d.enrolled_at >= %(since)s
+    """,
+    """
+    SELECT split_part(t.subject, '/', 2), t.data || jsonb_build_object('table', t.table_code, 'at', t.at) FROM told t
+    """,
+)
+
+DEVICES_REVOKED = Pair(
+    "devices revoked",
+    ("device.revoked",),
+    """
+    SELECT d.code, jsonb_build_object('id', d.id, 'at', d.revoked_at)
+      FROM casino_device d WHERE d.revoked_at >= %(since)s
+    """,
+    "SELECT split_part(t.subject, '/', 2), t.data || jsonb_build_object('at', t.at) FROM told t",
+)
+
+# Rights have no instant of their own: what a person may do now is what the last entry about it said.
+PEOPLE = Pair(
+    "people",
+    ("person.created", "person.changed"),
+    """
+    SELECT p.id::text, jsonb_build_object('role', p.role, 'permissions',
+           (SELECT coalesce(jsonb_agg(name ORDER BY name), '[]') FROM unnest(p.permissions) AS name))
+      FROM casino_person p
+     WHERE %(is_full)s OR EXISTS (SELECT FROM told t WHERE t.subject = 'people/' || p.id)
+    """,
+    """
+    SELECT DISTINCT ON (t.subject) split_part(t.subject, '/', 2),
+           jsonb_build_object('role', t.data -> 'role', 'permissions', t.data -> 'permissions')
+      FROM told t ORDER BY t.subject, t.at DESC
+    """,
+)
+
+SIGNATURES = Pair(
+    "signatures",
+    ("signature.given",),
+    """
+    SELECT s.id::text, jsonb_build_object('sha256', encode(s.sha256, 'hex'), 'person', s.person_id,
+                                          'may_rule', s.may_rule::int, 'at', s.signed_at)
+      FROM casino_signature s WHERE s.signed_at >= %(since)s
+    """,
+    "SELECT split_part(t.subject, '/', 2), t.data || jsonb_build_object('at', t.at) FROM told t",
+)
+
+WAIVERS = Pair(
+    "waivers",
+    ("gap.waived",),
+    """
+    SELECT d.code || ' ' || w.first || '-' || w.last, jsonb_build_object(
+        'by', w.person_id, 'reason_sha256', encode(sha256(convert_to(w.reason, 'UTF8')), 'hex'), 'at', w.waived_at)
+      FROM casino_gapwaiver w JOIN casino_device d ON d.id = w.device_id WHERE w.waived_at >= %(since)s
+    """,
+    """
+    SELECT split_part(t.subject, '/', 2) || ' ' || (t.data ->> 'first') || '-' || (t.data ->> 'last'),
+           jsonb_build_object('by', t.person, 'reason_sha256', t.data -> 'reason_sha256', 'at', t.at)
+      FROM told t
+    """,
+)
+
+PAIRS = (
+    SHEETS_PROPOSED,
+    SHEETS_APPROVED,
+    SHEETS_IN_FORCE,
+    COUNTS,
+    FLOATS,
+    SESSIONS_OPENED,
+    SESSIONS_CLOSED,
+    DUTIES,
+    DEVICES_ENROLLED,
+    DEVICES_REVOKED,
+    PEOPLE,
+    SIGNATURES,
+    WAIVERS,
+)

@@ -1,0 +1,159 @@
+"""``manage.py check_books``: are the books right? 0 clean, 1 offending rows, 2 could not check."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import DatabaseError
+from django.utils import timezone
+from rich.console import Console
+from rich.progress import Progress
+
+from audit import books
+from casino import events
+
+CLEAN, OFFENDING, NOT_CHECKED = 0, 1, 2
+
+
+class Command(BaseCommand):
+    help = (
+        "Check the invariants of the house in one read-only transaction; one line per offending row."
+        " Exit 0: clean, 1: offending rows, 2: could not check."
+    )
+    requires_system_checks: Any = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        how = parser.add_mutually_exclusive_group()
+        how.add_argument(
+            "--quick", action="store_true", help="the open gaming day and all since the last clean run"
+        )
+        how.add_argument("--full", action="store_true", help="everything, each round judged again")
+        parser.add_argument("--only", default="", metavar="I4,I7", help="these invariants alone")
+        parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        asked = [name.strip().upper() for name in options["only"].split(",") if name.strip()]
+        missing = [name for name in asked if name not in books.built()]
+        if missing:
+            self._say_missing(missing, as_json=options["json"])
+            sys.exit(NOT_CHECKED)
+        mode = "full" if options["full"] else "quick"
+        run = _Run(ids=asked or list(books.built()), mode=mode, printing=not options["json"], command=self)
+        code = run.check()
+        if options["json"]:
+            self.stdout.write(json.dumps(run.document(), indent=1))
+        sys.exit(code)
+
+    def _say_missing(self, missing: list[str], *, as_json: bool) -> None:
+        why = {name: "not built" if name in books.INVARIANTS else "no such invariant" for name in missing}
+        if as_json:
+            self.stdout.write(json.dumps({"outcome": "not checked", "why": why}))
+        else:
+            for name, text in why.items():
+                self.stdout.write(f"{name}: {text}")
+
+
+class _Run:
+    """One run: what it checks, what it found."""
+
+    def __init__(self, *, ids: list[str], mode: str, printing: bool, command: BaseCommand) -> None:
+        self.ids = ids
+        self.mode = mode
+        self.printing = printing
+        self.command = command
+        self.as_of = timezone.now()
+        self.rows: list[dict[str, str]] = []
+        self.found: Counter[str] = Counter()
+        self.outcome = "clean"
+        self.trouble = ""
+
+    def check(self) -> int:
+        """Check, print, leave the result in the log; return the exit code."""
+        try:
+            clean = books.last_clean() if self.mode == "quick" else None
+            scope = (
+                books.quick_scope(now=self.as_of, clean=clean) if self.mode == "quick" else books.Scope(None)
+            )
+            with (
+                books.opened(scope=scope) as opened,
+                Progress(console=Console(stderr=True), transient=True) as bar,
+            ):
+                self._read(opened, bar)
+        except (psycopg.Error, DatabaseError) as trouble:
+            self.outcome, self.trouble = "not checked", str(trouble).strip().splitlines()[0]
+        else:
+            self.outcome = "offending" if self.found else "clean"
+        self._record()
+        if self.printing:
+            self._conclude()
+        return {"clean": CLEAN, "offending": OFFENDING}.get(self.outcome, NOT_CHECKED)
+
+    def _read(self, opened: Any, bar: Progress) -> None:
+        task = bar.add_task("", total=None)
+        for id, finding in books.check(
+            opened,
+            ids=self.ids,
+            progress=lambda text, done, total: bar.update(
+                task, description=text, completed=done, total=total
+            ),
+        ):
+            self.found[id] += 1
+            if self.printing:
+                self.command.stdout.write(
+                    f"{id} {finding.subject}: found {finding.found}; expected {finding.expected}"
+                )
+            else:
+                self.rows.append(
+                    {
+                        "id": id,
+                        "subject": finding.subject,
+                        "found": finding.found,
+                        "expected": finding.expected,
+                    }
+                )
+
+    def _record(self) -> None:
+        try:
+            books.record(
+                actor=events.SERVICE,
+                request_id=f"check_books-{uuid4().hex}",
+                now=timezone.now(),
+                as_of=self.as_of,
+                mode=self.mode,
+                ids=self.ids,
+                outcome=self.outcome,
+                found=self.found,
+            )
+        except DatabaseError as trouble:
+            # The books may be right and still nobody was told: that is not clean.
+            self.outcome = self.outcome if self.outcome == "offending" else "not checked"
+            self.trouble = self.trouble or f"the result was not recorded: {str(trouble).splitlines()[0]}"
+
+    def _conclude(self) -> None:
+        write = self.command.stdout.write
+        for id in self.ids:
+            count = self.found[id]
+            if not count and self.outcome != "not checked":
+                write(f"{id} {books.INVARIANTS[id].name}: clean")
+        not_built = [id for id, invariant in books.INVARIANTS.items() if not invariant.is_built]
+        write(f"not built: {', '.join(not_built)}")
+        write(f"{self.outcome} ({self.mode})" + (f": {self.trouble}" if self.trouble else ""))
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "outcome": self.outcome,
+            "mode": self.mode,
+            "as_of": self.as_of.isoformat(),
+            "invariants": {
+                id: {"name": books.INVARIANTS[id].name, "found": self.found[id]} for id in self.ids
+            },
+            "not_built": [id for id, invariant in books.INVARIANTS.items() if not invariant.is_built],
+            "trouble": self.trouble,
+            "rows": self.rows,
+        }
