@@ -11,13 +11,14 @@ import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 from uuid import UUID
 
 from django.db import connection
 
 from casino import events
 from casino.events import Fact, Principal
-from casino.models import Device, GapWaiver, Person, Round, Table
+from casino.models import Device, GapWaiver, Person, Table
 from casino.record import Gap
 from casino.refusals import Refusal
 
@@ -149,7 +150,20 @@ SELECT d.code, (hole->>0)::bigint, (hole->>1)::bigint,
 """
 
 
-def gaps_touching(rounds: Sequence[Round]) -> dict[UUID, list[Gap]]:
+class Numbered(Protocol):
+    """What must be known of a round to say whether a hole touches it: a row, or whatever stands for one."""
+
+    @property
+    def id(self) -> UUID: ...
+    @property
+    def table_id(self) -> UUID: ...
+    @property
+    def session_id(self) -> UUID: ...
+    @property
+    def number(self) -> int | None: ...
+
+
+def gaps_touching(rounds: Sequence[Numbered]) -> dict[UUID, list[Gap]]:
     """Return, for each round that a terminal's hole could touch, these holes. One statement.
 
     A hole touches the round of the last number before it, the round of the first number after it unless that is
@@ -168,7 +182,7 @@ def gaps_touching(rounds: Sequence[Round]) -> dict[UUID, list[Gap]]:
     return touching
 
 
-def _touches(row: Round, before: _Neighbour | None, after: _Neighbour | None) -> bool:
+def _touches(row: Numbered, before: _Neighbour | None, after: _Neighbour | None) -> bool:
     if before is not None and row.id == before.round:
         return True
     if after is not None and row.id == after.round:

@@ -47,20 +47,27 @@ class SignedIn(SessionAuthentication):
 
     def enforce_csrf(self, request: Request) -> None:
         # Django's own request: it looks for a form's token first, and a door reads no forms (415).
-        super().enforce_csrf(request._request)
+        super().enforce_csrf(request._request)  # type: ignore[arg-type]
 
 
 class Door(APIView):
     """Base of all JSON doors. ``declares`` maps each method it takes to the right it needs (``people.RIGHTS``)."""
 
     declares: ClassVar[Mapping[str, str]] = {}
-    authentication_classes: ClassVar = [DeviceToken, SignedIn]
-    permission_classes: ClassVar = [Declared]
-    parser_classes: ClassVar = []
+    authentication_classes = (DeviceToken, SignedIn)
+    permission_classes = (Declared,)
+    parser_classes = ()
 
     @property
     def principal(self) -> Principal:
         return principal(self.request)
+
+    @property
+    def device(self) -> Device:
+        """The device that knocks; refuses a person (``forbidden``)."""
+        if not isinstance(self.request.auth, Device):
+            raise Refusal("forbidden")
+        return self.request.auth
 
     @property
     def person(self) -> Person:
@@ -92,7 +99,7 @@ class Door(APIView):
             raise Refusal("unsupported_media_type")
         parsed = shape(data=strict_json.read(self.request.body))
         parsed.is_valid(raise_exception=True)
-        return parsed.validated_data  # type: ignore[no-any-return]
+        return parsed.validated_data
 
     def once(self, prepare: Callable[[], T], do: Callable[[Act, T], tuple[int, dict[str, Any]]]) -> Response:
         """Answer one ``Idempotency-Key`` once: the same request again gets the first answer, refusals included.
