@@ -57,10 +57,8 @@ def parted(events: Sequence[Event], *, unknown: Sequence[Gap]) -> Feeds:
             pages.append(event)
     for sent in terminals.values():
         sent.sort(key=_by_seq)
-    if len(cameras) > 1:
-        cameras.sort(key=_by_seq)
-    if len(pages) > 1:
-        pages.sort(key=_by_place)
+    cameras.sort(key=_by_seq)
+    pages.sort(key=_by_place)
     gaps = [gap for gap in unknown if gap.feed == "terminal"]
     if len(terminals) == 1:
         [(source, story)] = terminals.items()

@@ -83,8 +83,7 @@ def _swayed(leads: AbstractSet[Lead]) -> tuple[Lead, ...]:
 
 
 def _in_order(findings: list[Finding]) -> tuple[Finding, ...]:
-    if len(findings) > 1:
-        findings.sort(key=lambda finding: (finding.kind, finding.subject))
+    findings.sort(key=lambda finding: (finding.kind, finding.subject))
     return tuple(findings)
 
 
@@ -126,10 +125,8 @@ def _cancels_mark(story: Story, done: _Acts, act: Act) -> bool:
     base = act.key & ~7
     if _rank(done, base, act.key) > 2:
         return _rank(done, base, act.key) == 3
-    left = [
-        key for key in {*story.reads, *done.ruled} - done.removed if base < key < base + 8 and key != act.key
-    ]
-    return bool(left) and _rank(done, base, max(left)) > 2
+    left = [key for key in {*story.reads, *done.ruled} - done.removed if base < key < base + 8]
+    return _rank(done, base, max(left, default=base)) > 2
 
 
 def _rank(done: _Acts, base: int, key: int) -> int:
@@ -344,7 +341,7 @@ class _Table:
 
 def _is_live(slot: Slot) -> bool:
     """A card that takes part. One that only other feeds saw as a third does not, while that is contested."""
-    return not slot.removed and (slot.card is not None or (slot.contested and not slot.silent))
+    return not slot.removed and (slot.card is not None or not slot.silent)
 
 
 def _has_hole(slots: Sequence[Slot], last: int) -> bool:

@@ -409,10 +409,16 @@ def _card_ruled(story: Story, event: Event) -> None:
 
 
 def _card_removed(story: Story, event: Event) -> None:
-    """Take a card away, or a draw mark that has no face: the latter is the terminal's own, signed or not."""
+    """Take a card away, or a draw mark that has no face: the latter is the terminal's own, signed or not.
+
+    Where only another feed saw a face, the terminal may take back its mark, which leaves the two at odds; the
+    card itself goes by signature alone.
+    """
     hand, position = event.data["hand"], event.data["position"]
     key = BASE[hand] + position
-    faced = key in story.reads or any(act.kind == "ruled" and act.key == key for act in story.acts)
+    reads = story.reads.get(key, ())
+    ruled = any(act.kind == "ruled" and act.key == key for act in story.acts)
+    faced = ruled or any(event.signed or read.source in story.recorders for read in reads)
     if not faced and 3 in (position, _rank(story, hand, position)):
         by_a_page = event.feed != "terminal"
         if by_a_page or event.source in story.recorders:
@@ -424,7 +430,7 @@ def _card_removed(story: Story, event: Event) -> None:
         story.acts.append(Act("removed", key, -1, story.turn, event.place))
         story.supervised = True
         story.dead.setdefault(hand, set()).add(position)
-    if position >= 3 and story.turn != AFTER_ALL:
+    if position >= 3:
         story.drawn.discard(hand)
         if hand == "dealer":
             story.dealer_drew = False

@@ -67,9 +67,9 @@ def events_of(text: str) -> tuple[list[Event], list[Gap]]:
 
 
 def told(text: str, *, lead: Lead = "none") -> RoundRecord:
-    """Return the record of ``text`` under a lead."""
+    """Return the record of ``text`` under a lead. The events are handed over last first: their order is theirs."""
     events, gaps = events_of(text)
-    return record.led(record.fold(events, unknown=gaps), lead=lead)
+    return record.led(record.fold(events[::-1], unknown=gaps), lead=lead)
 
 
 def _event(

@@ -110,10 +110,12 @@ def test_before_the_lock_a_bet_may_be_changed_and_withdrawn() -> None:
 @pytest.mark.parametrize(
     "closing",
     ["lock", "p1 3S", "p1 stays", "p1 draws", "p1 pok", "check p1", "dealer draws", "declare w1=1",
-     "remove p1.3", "rule p1.1 3S signed", "waive awaiting_camera signed", "close", "void"],
+     "remove p1.3", "rule p1.1 3S signed", "waive awaiting_camera signed", "tablet2: takes-over signed",
+     "close", "void"],
 )  # fmt: skip
 def test_the_terminals_first_other_act_closes_the_bets(closing: str) -> None:
-    found = told(f"bet w1 p1 100 \n {closing} \n change w1 900")
+    by = "tablet2: " if "takes-over" in closing else ""
+    found = told(f"bet w1 p1 100 \n {closing} \n {by}change w1 900")
     assert [wager.stake for wager in found.wagers] == [100_00]
     assert "late_bet w1" in flagged(found)
     assert found.bets_closed_ms == 3_000
@@ -249,6 +251,18 @@ def test_a_draw_that_was_taken_back_makes_room_for_a_check() -> None:
     assert (hand_of(found, "p1").met, flagged(found)) == ("two", [])
 
 
+def test_a_dead_first_card_of_the_dealer_does_not_undo_his_draw() -> None:
+    found = told(
+        "bet w1 p1 100 \n lock \n dealer 2C 3D \n dealer draws \n remove dealer.1 signed \n check p1"
+    )
+    assert "check_after_dealer_drew p1" in flagged(found)
+
+
+def test_a_draw_taken_back_before_the_check_does_not_excuse_one_after_it() -> None:
+    found = told("bet w1 p1 100 \n lock \n p1 draws \n remove p1.3 \n check p1 \n p1 draws")
+    assert flagged(found) == ["drew_after_check p1"]
+
+
 def test_a_hand_that_draws_after_its_check_counts_with_all_its_cards() -> None:
     found = told("bet w1 p1 100 \n lock \n p1 2S 3D \n check p1 \n p1 draws \n p1.3 2H \n close")
     assert (faces(hand_of(found, "p1")), hand_of(found, "p1").met) == ("2S 3D 2H", "two")
@@ -282,6 +296,8 @@ def test_a_voided_round_holds_nothing() -> None:
     for void in ("void signed", "page: void", "decision: void"):
         found = told(f"bet w1 p1 100 \n lock \n p1 3S 3S \n {void}")
         assert (found.state, found.doubts) == ("voided", ())
+        assert found.bare is not None
+        assert (found.bare.state, found.bare.doubts) == ("open", ("duplicate_card", "missing_card"))
 
 
 def test_a_mispay_put_right_is_flagged_with_both_sums() -> None:
@@ -301,13 +317,40 @@ def test_a_round_rebuilt_from_the_discards_says_so() -> None:
     assert flagged(told(f"{TWO_HANDS} \n note")) == []
 
 
-def test_marks_numbered_after_the_close_are_out_of_order_and_faces_are_not() -> None:
-    found = told("bet w1 p1 100 \n lock \n p1 3S 4D \n dealer KC 6D \n close \n p1 draws \n p1.3 2H")
-    assert (flagged(found), faces(hand_of(found, "p1"))) == (["out_of_order_event"], "3S 4D 2H")
+@pytest.mark.parametrize(
+    "late", ["p1 draws", "p1 stays", "p1 pok", "check p1", "lock", "dealer stays", "open"]
+)
+def test_what_is_numbered_after_the_close_is_out_of_order(late: str) -> None:
+    found = told(f"open \n {TWO_HANDS} \n close \n {late}")
+    assert "out_of_order_event" in flagged(found)
+
+
+def test_a_face_entered_after_the_close_mends_the_record_without_a_word() -> None:
+    found = told("bet w1 p1 100 \n lock \n p1 3S \n dealer KC 6D \n close \n p1.2 4D")
+    assert (found.doubts, flagged(found), faces(hand_of(found, "p1"))) == ((), [], "3S 4D")
 
 
 def test_what_is_numbered_before_the_opening_is_out_of_order() -> None:
     assert flagged(told("bet w1 p1 100 \n open 5 \n lock")) == ["out_of_order_event"]
+
+
+def test_the_first_opening_counts() -> None:
+    found = told("open 5 \n open 6")
+    assert (found.number, flagged(found)) == (5, ["out_of_order_event"])
+
+
+def test_a_close_without_an_opening_took_no_known_time() -> None:
+    found = record.fold([Event("round_closed", {}, "tablet", "terminal", 3, 3, time_ms=9_000)])
+    assert (found.state, found.took_ms) == ("closed", None)
+
+
+def test_findings_are_listed_by_kind_and_subject() -> None:
+    found = told(
+        "bet w2 p1 1 seat=1 USD \n bet w1 p1 1 person=D4 \n lock \n p3 pok \n check p3 p2 p3 p2 \n change w1 9"
+    )
+    listed = [(finding.kind, finding.subject) for finding in found.findings]
+    assert listed == sorted(listed)
+    assert len(listed) == 5
 
 
 # ── The record without supervisors, and as JSON ───────────────────────────────────────────────────────────
@@ -315,7 +358,8 @@ def test_what_is_numbered_before_the_opening_is_out_of_order() -> None:
 
 def test_a_supervisors_removal_of_a_bare_mark_leaves_the_pok_flagged_and_the_dealers_own_does_not() -> None:
     played = "bet w1 p1 100 \n lock \n p1 9S KD \n dealer 2C 4D \n p1 draws"
-    assert flagged(told(f"{played} \n page: remove p1.3 \n close")) == ["pok_drew p1"]
+    ruled = told(f"{played} \n page: remove p1.3 \n close")
+    assert (ruled.doubts, flagged(ruled)) == ((), ["pok_drew p1"])
     own = told(f"{played} \n remove p1.3 \n close")
     assert (own.doubts, flagged(own)) == ((), [])
 

@@ -54,6 +54,23 @@ def test_one_card_in_two_hands_holds_the_round() -> None:
     assert finding.detail == (("card", "3S"), ("slots", ("p1.1", "p5.1")))
 
 
+def test_of_a_duplicate_only_the_live_slots_are_named() -> None:
+    found = told(
+        f"""
+        {TWO_HANDS}
+        p2 3S 9C
+        p3 3S 9D
+        camera: p2.2 9H
+        camera: p3.2 9S
+        remove p3.1 signed
+        close
+        """
+    )
+    assert found.doubts == ("duplicate_card", "reads_differ", "missing_card")
+    [finding] = [finding for finding in found.findings if finding.kind == "duplicate_card"]
+    assert (finding.subject, finding.detail[1]) == ("p2.1", ("slots", ("p1.1", "p2.1")))
+
+
 def test_a_contested_card_is_no_duplicate_until_it_is_ruled_one() -> None:
     played = f"{TWO_HANDS} \n camera: p1.1 KC \n close"
     assert told(played).doubts == ("reads_differ",)
@@ -165,6 +182,35 @@ def test_a_replacement_for_a_dead_card_is_no_card_after_the_stay() -> None:
         "bet w1 p1 100 \n lock \n p1 3S 4D \n remove p1.1 signed \n p1 stays \n p1.3 2H \n dealer KC 6D"
     )
     assert (faces(hand_of(found, "p1")), flagged(found)) == ("4D 2H", [])
+
+
+def test_cards_after_the_replacement_of_a_dead_one_come_after_the_stay_again() -> None:
+    played = "bet w1 p1 100 \n lock \n p1 3S 4D \n remove p1.1 signed \n p1 stays \n p1.3 2H \n dealer KC 6D"
+    found = told(f"{played} \n p1.4 8H")
+    assert (found.doubts, faces(hand_of(found, "p1"))) == ((), "4D 2H 8H")
+    # Without the supervisor, who took the first away, there would be four.
+    assert flagged(found) == ["card_after_stay p1", "too_many_cards p1"]
+
+
+def test_a_face_that_shows_up_in_a_dead_slot_is_no_card_after_the_stay() -> None:
+    found = told("bet w1 p1 100 \n lock \n p1 3S 4D 9H \n remove p1.3 signed \n p1 stays \n correct p1.3 2H")
+    assert flagged(found) == []
+    unread = (
+        "bet w1 p1 100 \n lock \n p1 3S 4D \n camera: p1.3 2H \n remove p1.3 signed \n p1 stays \n p1.3 2H"
+    )
+    assert "card_after_stay p1" not in flagged(told(unread))
+
+
+def test_two_cards_after_one_stay_are_one_question() -> None:
+    found = told("bet w1 p1 100 \n lock \n p1 3S 4D \n dealer KC 6D \n p1 stays \n p1.3 2H \n p1.4 5H")
+    assert [one for one in flagged(found) if "stay" in one] == ["card_after_stay p1"]
+
+
+def test_a_third_face_entered_as_a_correction_comes_after_the_stay_too() -> None:
+    found = told("bet w1 p1 100 \n lock \n p1 3S 4D \n dealer KC 6D \n p1 stays \n correct p1.3 2H")
+    assert (faces(hand_of(found, "p1")), flagged(found)) == ("3S 4D 2H", ["card_after_stay p1"])
+    second = told("bet w1 p1 100 \n lock \n p1 3S \n p1 stays \n correct p1.2 2H \n correct p1.2 4H")
+    assert flagged(second) == []
 
 
 def test_a_card_corrected_into_an_empty_slot_is_a_card() -> None:

@@ -1,6 +1,11 @@
 """Who tells a record: gaps in a device's numbers, further terminals, a terminal replaced."""
 
+from dataclasses import replace
+
+import pytest
+
 from casino import record
+from casino.record import Event
 from tests.casino.telling import TWO_HANDS, events_of, faces, flagged, hand_of, slot_of, told
 
 # ── Gaps ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -128,6 +133,13 @@ def test_what_the_new_terminal_sent_before_it_took_over_is_evidence() -> None:
         "bet w1 p1 100 \n tablet2: bet w2 p2 100 \n lock \n tablet2: takes-over signed \n tablet2: close"
     )
     assert ([wager.id for wager in found.wagers], found.state) == (["w1"], "closed")
+    assert found.findings == ()
+
+
+def test_what_the_new_terminal_read_before_it_took_over_is_a_read() -> None:
+    played = "bet w1 p1 100 \n lock \n p1 3S 4D \n tablet2: dealer KC 6D \n tablet2: takes-over signed"
+    assert faces(told(f"{played} \n tablet2: close").dealer) == "KC 6D"
+    assert faces(told(f"{played} \n tablet3: takes-over signed \n tablet3: close").dealer) == "KC 6D"
 
 
 def test_what_the_broken_terminal_sends_after_it_was_replaced_is_late() -> None:
@@ -151,3 +163,47 @@ def test_a_terminal_that_was_mended_may_take_over_again() -> None:
         """
     )
     assert (found.state, found.doubts, faces(hand_of(found, "p1"))) == ("closed", (), "3S 4D")
+
+
+def test_an_event_numbered_after_a_return_belongs_to_the_return_wherever_it_arrived() -> None:
+    events, _ = events_of(
+        "bet w1 p1 100 \n lock \n takes-over signed \n check p1 \n tablet2: takes-over signed"
+    )
+    arrived = [*events[:3], events[4], events[5], events[3]]
+    found = record.fold([replace(event, place=place) for place, event in enumerate(arrived, 1)])
+    assert (flagged(found), hand_of(found, "p1").check_place) == ([], 0)
+
+
+def test_while_no_opening_is_there_the_terminal_heard_first_tells_the_story() -> None:
+    events, _ = events_of("bet w1 p1 100 \n tablet2: bet w2 p2 100")
+    found = record.fold([event for event in events if event.kind != "round_opened"])
+    assert [wager.id for wager in found.wagers] == ["w1"]
+
+
+def test_a_terminals_rulings_keep_its_own_order_beside_another_terminals() -> None:
+    """Its last ruling came in first, the other terminal's in between: its last one still follows its first."""
+    events, _ = events_of(
+        f"{TWO_HANDS} \n rule p1.1 5H signed \n rule p1.1 6H signed \n tablet2: rule p1.1 7H signed"
+    )
+    *story, first, last, others = events
+    arrived = [*story, last, others, first]
+    found = record.fold([replace(event, place=place) for place, event in enumerate(arrived, 1)])
+    assert faces(hand_of(found, "p1")) == "6H 4D"
+
+
+def test_an_unsigned_ruling_is_flagged_once_also_beside_another_terminal() -> None:
+    found = told(f"{TWO_HANDS} \n tablet2: p1.1 3S \n rule p1.1 5H \n tablet2: rule p1.2 5C \n close")
+    assert flagged(found) == ["unsigned_ruling p1.1", "unsigned_ruling p1.2"]
+
+
+def test_a_kind_that_does_not_exist_is_a_fault_from_any_source() -> None:
+    for source, feed in (("tablet2", "terminal"), ("page/7", "page")):
+        with pytest.raises(ValueError, match="card_eaten"):
+            record.fold(
+                [
+                    Event(
+                        "round_opened", {"number": 1, "direction": "clockwise"}, "tablet", "terminal", 1, 1
+                    ),
+                    Event("card_eaten", {}, source, feed, 1, 2),  # type: ignore[arg-type]
+                ]
+            )

@@ -245,11 +245,87 @@ def test_a_draw_mark_set_again_after_it_was_taken_back_stands() -> None:
     assert faces(hand_of(again, "p1")) == "3S 4D 2H"
 
 
-def test_a_mark_whose_face_a_camera_read_needs_a_signature_to_go() -> None:
+def test_a_mark_taken_back_where_a_camera_saw_the_face_sets_the_two_at_odds() -> None:
     played = "bet w1 p1 100 \n lock \n p1 3S 4D \n dealer KC 6D \n p1 draws \n camera: p1.3 2H"
     unsigned = told(f"{played} \n remove p1.3 \n close")
-    assert (faces(hand_of(unsigned, "p1")), flagged(unsigned)) == ("3S 4D 2H", ["unsigned_ruling p1.3"])
-    assert faces(hand_of(told(f"{played} \n remove p1.3 signed \n close"), "p1")) == "3S 4D"
+    assert (unsigned.doubts, faces(hand_of(unsigned, "p1"))) == (("reads_differ",), "3S 4D")
+    assert flagged(unsigned) == ["reads_differ p1.3"]
+    again = told(f"{played} \n remove p1.3 \n p1 draws \n close")
+    assert (again.doubts, faces(hand_of(again, "p1"))) == ((), "3S 4D 2H")
+
+
+def test_a_face_goes_by_signature_alone() -> None:
+    played = "bet w1 p1 100 \n lock \n p1 3S 4D \n dealer KC 6D \n p1 draws"
+    for seen in ("p1.3 2H", "camera: p1.3 2H"):
+        signed = told(f"{played} \n {seen} \n remove p1.3 signed \n close")
+        assert (signed.doubts, faces(hand_of(signed, "p1"))) == ((), "3S 4D")
+        assert slot_of(signed, "p1.3").removed
+    for seen in ("p1.3 2H", "rule p1.3 2H signed"):
+        unsigned = told(f"{played} \n {seen} \n remove p1.3 \n close")
+        assert faces(hand_of(unsigned, "p1")) == "3S 4D 2H"
+        assert "unsigned_ruling p1.3" in flagged(unsigned)
+
+
+def test_a_ruling_elsewhere_gives_a_bare_mark_no_face() -> None:
+    played = "bet w1 p1 100 \n lock \n p1 3S 4D \n dealer KC 6D \n p1 draws \n rule p1.2 5H signed"
+    assert flagged(told(f"{played} \n remove p1.3 \n close")) == []
+    dead = "bet w1 p1 100 \n lock \n p1 3S 4D 2H \n dealer KC 6D \n remove p1.3 signed \n remove p1.3"
+    assert flagged(told(dead)) == ["unsigned_ruling p1.3"]
+
+
+def test_a_mark_goes_with_a_dead_second_card_too_and_with_a_card_nobody_read() -> None:
+    second = told(
+        "bet w1 p1 100 \n lock \n p1 7S 3D \n p1 draws \n p1.3 9H \n remove p1.2 signed \n dealer KC 8S"
+    )
+    assert (second.doubts, faces(hand_of(second, "p1"))) == ((), "7S 9H")
+    unread = told("bet w1 p1 100 \n lock \n p1 draws \n remove p1.1 signed \n dealer KC 8S")
+    assert (unread.doubts, hand_of(unread, "p1").drew) == (("missing_card",), True)
+
+
+def test_the_terminals_own_taking_back_stands_beside_a_supervisors_ruling() -> None:
+    played = "bet w1 p1 100 \n lock \n p1 9S KD \n p1 draws \n remove p1.3 \n dealer 2C 4D"
+    found = told(f"{played} \n page: rule dealer.2 5D \n close")
+    assert (found.doubts, flagged(found)) == ((), [])
+    assert found.bare is not None
+
+
+def test_a_dead_card_of_which_the_reads_differ_was_one_of_them_nobody_knows_which() -> None:
+    found = told(f"{TWO_HANDS} \n p1.3 9H \n camera: p1.3 9D \n remove p1.3 signed \n close")
+    assert (slot_of(found, "p1.3").card, slot_of(found, "p1.3").contested) == (None, False)
+    assert found.cards_seen == cards.mask(map(cards.parse, ["3S", "4D", "KC", "6D"]))
+    [finding] = [finding for finding in found.findings if finding.kind == "reads_differ"]
+    assert finding.detail[1:] == (("counts", ""), ("by", "removed"))
+
+
+def test_what_counts_in_place_of_differing_reads_is_named_with_its_reason() -> None:
+    played = f"{TWO_HANDS} \n camera: p1.2 7D \n close"
+    decided: dict[str, record.RoundRecord] = {
+        "ruled": told(f"{played} \n page: rule p1.2 8H"),
+        "terminal": told(played, lead="terminal"),
+        "camera": told(played, lead="camera"),
+    }
+    counts = {"ruled": "8H", "terminal": "4D", "camera": "7D"}
+    for by, found in decided.items():
+        [finding] = [finding for finding in found.findings if finding.kind == "reads_differ"]
+        assert finding.detail == (
+            ("reads", (("tablet", "4D"), ("camera", "7D"))),
+            ("counts", counts[by]),
+            ("by", by),
+        )
+
+
+def test_a_card_ruled_where_no_feed_read_one_is_no_disagreement() -> None:
+    found = told(f"{TWO_HANDS} \n page: rule p1.3 2H \n close")
+    assert faces(hand_of(found, "p1")) == "3S 4D 2H"
+    assert "reads_differ p1.3" not in flagged(found)
+
+
+def test_a_lead_is_put_on_the_record_without_supervisors_as_well() -> None:
+    played = f"{TWO_HANDS} \n camera: p1.2 7D \n camera: p1.1 9D \n close"
+    found = told(f"{played} \n page: rule p1.1 5C", lead="camera")
+    assert found.bare is not None
+    assert (faces(hand_of(found, "p1")), faces(hand_of(found.bare, "p1"))) == ("5C 7D", "9D 7D")
+    assert told(played, lead="camera").bare is None
 
 
 def test_a_dead_first_card_lets_the_third_take_its_place() -> None:
