@@ -23,6 +23,8 @@ from deploy.local import place
 from deploy.local.trouble import Trouble, no_room
 
 PATIENCE_SECONDS = 10.0
+CLUSTER_BYTES = 100_000_000  # what a new cluster takes, its first log segments included
+NO_ROOM = "The disk is full: the database needs about 100 MB. Free some and start again."
 ROLES = place.CLONE / "deploy" / "roles.sql"
 SETTINGS = {
     "listen_addresses": place.LOOPBACK,
@@ -106,7 +108,7 @@ def _launch(*, secrets: dict[str, str]) -> None:
             return
         words = _last_words(log) or done.stderr.strip()
         if "No space left on device" in words:
-            raise Trouble("The disk is full: the database needs room. Free some and start again.")
+            raise Trouble(NO_ROOM)
         if time.monotonic() >= deadline:
             raise Trouble(f"PostgreSQL did not start. Its own words: {words}")
         time.sleep(0.3)
@@ -114,6 +116,8 @@ def _launch(*, secrets: dict[str, str]) -> None:
 
 def _create(*, secrets: dict[str, str]) -> None:
     home = _home()
+    if shutil.disk_usage(home).free < CLUSTER_BYTES:
+        raise Trouble(NO_ROOM)
     # A first start that was cut short leaves files without PG_VERSION or with half a catalogue:
     # the cluster is made beside its place and moved there whole.
     unfinished = home / "unfinished"
@@ -131,10 +135,11 @@ def _create(*, secrets: dict[str, str]) -> None:
         )
         # fmt: on
         if done.returncode != 0:
-            words = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
-            if "No space left on device" in done.stderr:
-                raise Trouble("The disk is full: the database needs about 100 MB. Free some and start again.")
-            raise Trouble(f"The database could not be created. Its own words: {' '.join(words)}")
+            words = done.stdout + done.stderr
+            if "No space left on device" in words or shutil.disk_usage(home).free < CLUSTER_BYTES // 2:
+                raise Trouble(NO_ROOM)
+            told = [line for line in words.splitlines() if "error" in line.lower() or "fatal" in line.lower()]
+            raise Trouble(f"The database could not be created. Its own words: {(told or ['none'])[-1]}")
         shutil.rmtree(home / "data", ignore_errors=True)
         unfinished.rename(home / "data")
     except OSError as error:
