@@ -40,7 +40,8 @@ def stand(told: Sequence[Told]) -> None:
             "UPDATE casino_round AS r SET standing = v.standing,"
             " reasons = ARRAY(SELECT jsonb_array_elements_text(v.reasons)), record = v.record,"
             " cards_seen = v.cards_seen, gaming_day = coalesce(r.gaming_day, v.gaming_day), due_at = v.due_at"
-            " FROM unnest(%s::uuid[], %s::text[], %s::jsonb[], %s::jsonb[], %s::bigint[], %s::date[], %s::timestamptz[])"
+            " FROM unnest(%s::uuid[], %s::text[], %s::jsonb[], %s::jsonb[], %s::bigint[], %s::date[],"
+            " %s::timestamptz[])"
             " AS v(id, standing, reasons, record, cards_seen, gaming_day, due_at) WHERE r.id = v.id",
             [
                 [item.round for item in told],

@@ -1,0 +1,191 @@
+"""Take a device's reports into the record.
+
+``append`` runs the same statements for one event and for five hundred. It judges nothing: a card that should not
+have been dealt is recorded like any other. What it refuses is what is no report of this device at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.conf import settings
+
+from casino import devices, events
+from casino.models import Device, RoundEvent, Standing
+from casino.refusals import Refusal
+from casino.rounds import writing
+from casino.rounds.ground import Ground, Row, Seen
+from casino.rounds.reports import CAMERA_KINDS, NEEDS_SIGNATURE, Answer, Report
+from casino.rounds.writing import Refused, Taken
+
+CLOCK_TOLERANCE = timedelta(minutes=1)
+
+
+def append(*, device: Device, reports: Sequence[Report], sent_at: datetime | None) -> list[Answer]:
+    """Record a device's reports, in the order given; answer each one.
+
+    ``sent_at`` is when the request was sent by the device's clock (UTC); without it an event's own time counts only
+    within a minute of ours. Must run in an act. Ten statements, whatever the number of events and rounds.
+    """
+    ground = Ground(device=device, now=events.current().now)
+    ground.lock(reports)
+    batch = _Batch(ground=ground, sent_at=sent_at)
+    answers = [batch.take(report) for report in reports]
+    batch.write()
+    return answers
+
+
+class _Batch:
+    """One call of ``append``: one report after the other, in memory."""
+
+    def __init__(self, *, ground: Ground, sent_at: datetime | None) -> None:
+        self.ground = ground
+        self.device = ground.device
+        self.now = ground.now
+        self.offset = None if sent_at is None else ground.now - sent_at
+        self.taken: list[Taken] = []
+        self.refused: list[Refused] = []
+
+    def take(self, report: Report) -> Answer:
+        if report.seq < 1 and report.refusal is not None:
+            # It has no number of this device, so there is nothing to keep it under.
+            return Answer(report.seq, "refused", report.refusal.code, report.refusal.fields)
+        seen = self.ground.seen.get(report.seq)
+        if seen is not None:
+            return self._again(report, seen)
+        refusal = report.refusal or self._refusal_of(report)
+        if refusal is not None and refusal.code == "table_closed":
+            # The number stays free: sent again once the table is open, the event is recorded.
+            return Answer(report.seq, "refused", refusal.code)
+        if refusal is not None:
+            return self._refuse(report, refusal, claims=True)
+        self._record(report)
+        return Answer(report.seq, "recorded")
+
+    def _again(self, report: Report, seen: Seen) -> Answer:
+        if seen.sha256 != report.sha256:
+            return self._refuse(report, Refusal("sequence_reused"), claims=False)
+        if seen.code:
+            return Answer(report.seq, "refused", seen.code, seen.fields, seen.extra)
+        return Answer(report.seq, "duplicate")
+
+    def _refuse(self, report: Report, refusal: Refusal, *, claims: bool) -> Answer:
+        answer = Answer(report.seq, "refused", refusal.code, refusal.fields, refusal.extra)
+        if claims:
+            self.ground.seen[report.seq] = Seen(report.sha256, refusal.code, refusal.fields, refusal.extra)
+        elif (report.seq, report.sha256) in self.ground.kept:
+            return answer
+        self.ground.kept.add((report.seq, report.sha256))
+        self.refused.append(Refused(report, claims, answer))
+        return answer
+
+    def _refusal_of(self, report: Report) -> Refusal | None:
+        if self.device.kind == Device.Kind.CAMERA and report.kind not in CAMERA_KINDS:
+            return Refusal("kind_not_allowed", fields={"type": "a camera reads cards only"})
+        row = self.ground.rows.get(report.round) if report.round else None
+        if row is None:
+            return Refusal("table_closed")
+        if row.table != self.device.table_id:
+            return Refusal(
+                "other_tables_round", fields={"subject": "this round is not of the device's table"}
+            )
+        if report.person is not None and report.person not in self.ground.people:
+            return Refusal("invalid_value", fields={"person": "no such person"})
+        if report.kind == "round_opened":
+            return self._open(report, row)
+        return None
+
+    def _open(self, report: Report, row: Row) -> Refusal | None:
+        """Give the round its number. The same number opened as another round becomes that round's alias."""
+        if row.number is not None or row.alias_of is not None or row.session != self.ground.session:
+            return None
+        number = report.data["number"]
+        winner = self.ground.openings.get(number)
+        if winner is not None:
+            row.alias_of, row.changed = winner.id, True
+            return Refusal(
+                "round_exists", fields={"data.number": "taken"}, round=str(winner.id), number=number
+            )
+        row.number, row.recorder, row.changed = number, self.device.id, True
+        row.opened_at = self._instant(report)[0]
+        self.ground.openings[number] = row
+        return None
+
+    def _instant(self, report: Report) -> tuple[datetime, bool]:
+        """Return when it happened by our clock, and whether the device's word had to be set aside."""
+        happened_at = report.happened_at or self.now
+        clock_off = False
+        if self.offset is not None:
+            instant = happened_at + self.offset
+        elif abs(happened_at - self.now) <= CLOCK_TOLERANCE:
+            instant = happened_at
+        else:
+            instant, clock_off = self.now, True
+        return min(max(instant, self.ground.session_opened_at), self.now), clock_off
+
+    def _record(self, report: Report) -> None:
+        row = self.ground.rows[report.round]  # type: ignore[index]
+        stands = self.ground.rows[row.alias_of] if row.alias_of else row
+        late = stands.standing in (Standing.SETTLED, Standing.VOIDED)
+        instant, clock_off = self._instant(report)
+        signed, signer = self._sign_off(report)
+        row.event_count += 1
+        row.changed = True
+        self.ground.seen[report.seq] = Seen(report.sha256, "", {}, {})
+        self.taken.append(
+            Taken(
+                report=report,
+                row=row,
+                place=row.event_count,
+                late=late,
+                instant=instant,
+                clock_off=clock_off,
+                signed=signed,
+                signer=signer,
+                person=report.person or self.ground.dealer,
+            )
+        )
+        if not late and self.device.kind == Device.Kind.TERMINAL:
+            self._advance(stands, report.kind, instant)
+        elif not late and stands.standing == Standing.HELD:
+            self._make_due(stands, self.now)
+
+    def _advance(self, row: Row, kind: str, instant: datetime) -> None:
+        if kind in ("round_closed", "round_voided"):
+            grace = timedelta(
+                milliseconds=self.device.table.camera_grace_ms if self.device.table.camera else 0
+            )
+            row.closed_at = row.closed_at or instant
+            self._make_due(row, self.now + (grace if kind == "round_closed" else timedelta(0)))
+        elif row.standing == Standing.HELD:
+            self._make_due(row, self.now)
+
+    def _make_due(self, row: Row, due_at: datetime) -> None:
+        row.standing, row.reasons, row.due_at, row.changed = Standing.DUE, [], due_at, True
+
+    def _sign_off(self, report: Report) -> tuple[str, UUID | None]:
+        """Return how the report was signed, and by whom; ("", None) where no sign-off counts."""
+        if report.kind not in NEEDS_SIGNATURE:
+            return RoundEvent.Signed.NOT, None
+        acted = report.person or self.ground.dealer
+        given = self.ground.signatures.get(report.signature) if report.signature else None
+        if given is not None:
+            if given.may_rule and given.sha256 == report.content_sha256 and given.person != acted:
+                return RoundEvent.Signed.SIGNATURE, given.person
+        elif settings.SIGNATURES == "on_duty" and self.ground.supervisor is not None:
+            return RoundEvent.Signed.ON_DUTY, self.ground.supervisor
+        return RoundEvent.Signed.NOT, None
+
+    def write(self) -> None:
+        ground = self.ground
+        used = [item.report.seq for item in self.taken]
+        used += [item.report.seq for item in self.refused if item.claims]
+        last_seq, holes = devices.claim(last_seq=ground.last_seq, holes=ground.holes, numbers=used)
+        if ground.holes and holes != ground.holes:
+            for row in ground.rows.values():
+                if row.standing == Standing.HELD and "sequence_gap" in row.reasons:
+                    self._make_due(row, self.now)
+        ground.last_seq, ground.holes = last_seq, holes
+        writing.write(ground=ground, offset=self.offset, taken=self.taken, refused=self.refused)

@@ -1,0 +1,180 @@
+"""What a batch of reports stands on: everything locked and read before the first of them is taken in.
+
+Locks in the order of the service: the device's numbers, the session, the rounds by id.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from casino import devices
+from casino.models import Device
+from casino.refusals import Refusal
+from casino.rounds.reports import Report
+
+
+@dataclass(slots=True)
+class Row:
+    """A round's row while a batch is taken in."""
+
+    id: UUID
+    table: UUID
+    session: UUID | None
+    number: int | None
+    recorder: UUID | None
+    alias_of: UUID | None
+    standing: str
+    reasons: list[str]
+    due_at: datetime | None
+    opened_at: datetime | None
+    closed_at: datetime | None
+    event_count: int
+    changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A number that was used before: by these bytes, recorded (no code) or refused."""
+
+    sha256: bytes
+    code: str
+    fields: dict[str, str]
+    extra: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A sign-off that was given: by whom, for which bytes, and whether it counts under a ruling here."""
+
+    person: UUID
+    sha256: bytes
+    may_rule: bool
+
+
+class Ground:
+    """The device's numbers, the open session with who is on duty, the rounds named, and what was heard before."""
+
+    def __init__(self, *, device: Device, now: datetime) -> None:
+        self.device = device
+        self.now = now
+        self.session: UUID | None = None
+        self.session_opened_at = now
+        self.dealer: UUID | None = None
+        self.supervisor: UUID | None = None
+        self.rows: dict[UUID, Row] = {}
+        self.openings: dict[int, Row] = {}
+        self.seen: dict[int, Seen] = {}
+        self.kept: set[tuple[int, bytes]] = set()
+        self.people: set[UUID] = set()
+        self.signatures: dict[UUID, Given] = {}
+        self.last_seq = 0
+        self.holes: list[devices.Range] = []
+
+    def lock(self, reports: Sequence[Report]) -> None:
+        """Lock and read. Six statements, whatever the number of reports and rounds."""
+        with connection.cursor() as cursor:
+            self._lock_device(cursor)
+            self._lock_session(cursor)
+            self._make_rounds(cursor, reports)
+            self._lock_rounds(cursor, reports)
+            self._read_seen(cursor, [report.seq for report in reports])
+            self._read_people(cursor, reports)
+
+    def _lock_device(self, cursor: Any) -> None:
+        cursor.execute(
+            "SELECT last_seq, holes FROM casino_device WHERE id = %s AND revoked_at IS NULL FOR UPDATE",
+            [self.device.id],
+        )
+        found = cursor.fetchone()
+        if found is None:
+            raise Refusal("invalid_token")
+        self.last_seq, holes = found[0], _json(found[1])
+        self.holes = [(first, last) for first, last in holes]
+
+    def _lock_session(self, cursor: Any) -> None:
+        cursor.execute(
+            "SELECT s.id, s.opened_at,"
+            " (SELECT person_id FROM casino_duty WHERE session_id = s.id AND role = 'dealer' AND off_at IS NULL),"
+            " (SELECT person_id FROM casino_duty WHERE session_id = s.id AND role = 'supervisor'"
+            "  AND off_at IS NULL)"
+            " FROM casino_tablesession s WHERE s.table_id = %s AND s.closed_at IS NULL FOR UPDATE OF s",
+            [self.device.table_id],
+        )
+        found = cursor.fetchone()
+        if found is not None:
+            self.session, self.session_opened_at, self.dealer, self.supervisor = found
+
+    def _make_rounds(self, cursor: Any, reports: Sequence[Report]) -> None:
+        if self.session is None:
+            return
+        ids = sorted({report.round for report in reports if report.round and report.refusal is None})
+        cursor.execute(
+            "INSERT INTO casino_round (id, table_id, session_id, standing, reasons, in_dispute, created_at,"
+            " event_count, cards_seen) SELECT id, %s, %s, '', '{}', false, %s, 0, 0 FROM unnest(%s::uuid[]) AS id"
+            " ON CONFLICT (id) DO NOTHING",
+            [self.device.table_id, self.session, self.now, ids],
+        )
+
+    def _lock_rounds(self, cursor: Any, reports: Sequence[Report]) -> None:
+        """Lock the rounds named, those they are aliases of, those that have a number claimed here, and those of the
+        session that wait for missing numbers of a device."""
+        readable = [report for report in reports if report.refusal is None]
+        ids = [report.round for report in readable if report.round]
+        numbers = [report.data["number"] for report in readable if report.kind == "round_opened"]
+        cursor.execute(
+            "SELECT id, table_id, session_id, number, recorder_id, alias_of_id, standing, reasons, due_at, opened_at,"
+            " closed_at, event_count FROM casino_round"
+            " WHERE id = ANY(%(ids)s::uuid[] || ARRAY(SELECT alias_of_id FROM casino_round"
+            "                                 WHERE id = ANY(%(ids)s::uuid[]) AND alias_of_id IS NOT NULL))"
+            " OR (session_id = %(session)s AND number = ANY(%(numbers)s::int[]))"
+            " OR (session_id = %(session)s AND standing = 'held' AND 'sequence_gap' = ANY(reasons))"
+            " ORDER BY id FOR UPDATE",
+            {"ids": ids, "session": self.session, "numbers": numbers},
+        )
+        for found in cursor.fetchall():
+            row = Row(*found)
+            self.rows[row.id] = row
+            if row.number is not None and row.session == self.session and row.alias_of is None:
+                self.openings[row.number] = row
+
+    def _read_seen(self, cursor: Any, numbers: Sequence[int]) -> None:
+        cursor.execute(
+            "SELECT device_seq, sha256, '', '{}'::jsonb, '{}'::jsonb, true FROM casino_roundevent"
+            " WHERE device_id = %(device)s AND device_seq = ANY(%(numbers)s::bigint[])"
+            " UNION ALL SELECT device_seq, sha256, code, fields, extra, claims FROM casino_refusedevent"
+            " WHERE device_id = %(device)s AND device_seq = ANY(%(numbers)s::bigint[])",
+            {"device": self.device.id, "numbers": list(numbers)},
+        )
+        for seq, sha256, code, fields, extra, claims in cursor.fetchall():
+            if claims:
+                self.seen[seq] = Seen(bytes(sha256), code, _json(fields), _json(extra))
+            else:
+                self.kept.add((seq, bytes(sha256)))
+
+    def _read_people(self, cursor: Any, reports: Sequence[Report]) -> None:
+        cursor.execute(
+            "SELECT id, NULL::uuid, NULL::bytea, NULL::boolean FROM casino_person WHERE id = ANY(%s::uuid[])"
+            " UNION ALL SELECT id, person_id, sha256, may_rule AND session_id = %s FROM casino_signature"
+            " WHERE id = ANY(%s::uuid[])",
+            [
+                [report.person for report in reports if report.person],
+                self.session,
+                [report.signature for report in reports if report.signature],
+            ],
+        )
+        for key, person, sha256, may_rule in cursor.fetchall():
+            if person is None:
+                self.people.add(key)
+            else:
+                self.signatures[key] = Given(person, bytes(sha256), bool(may_rule))
+
+
+def _json(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value

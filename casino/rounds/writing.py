@@ -1,0 +1,170 @@
+"""What a batch leaves behind: its events, its refusals, its rounds, the device's numbers, and word to the witness."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from casino import events
+from casino.events import Fact
+from casino.rounds.ground import Ground, Row
+from casino.rounds.reports import Answer, Report
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A report that is recorded: its ``place`` in the round, when it happened by our clock, and who signed."""
+
+    report: Report
+    row: Row
+    place: int
+    late: bool
+    instant: datetime
+    clock_off: bool
+    signed: str
+    signer: UUID | None
+    person: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A report that is kept as evidence alone; ``claims`` says whether it is what uses up its number."""
+
+    report: Report
+    claims: bool
+    answer: Answer
+
+
+def write(
+    *, ground: Ground, offset: timedelta | None, taken: Sequence[Taken], refused: Sequence[Refused]
+) -> None:
+    """Write what became of a batch and tell the witness. At most five statements."""
+    with connection.cursor() as cursor:
+        if taken:
+            _insert_events(cursor, ground, offset, taken)
+        if refused:
+            _insert_refused(cursor, ground, refused)
+        _update_rounds(cursor, [row for row in ground.rows.values() if row.changed])
+        cursor.execute(
+            "UPDATE casino_device SET last_seq = %s, holes = %s, last_contact_at = %s WHERE id = %s",
+            [ground.last_seq, json.dumps(ground.holes), ground.now, ground.device.id],
+        )
+    facts = _facts(ground, taken, refused)
+    if facts:
+        events.announce(facts)
+
+
+def _insert_events(cursor: Any, ground: Ground, offset: timedelta | None, taken: Sequence[Taken]) -> None:
+    reports = [item.report for item in taken]
+    columns: list[list[Any]] = [
+        [item.row.id for item in taken],
+        [item.place for item in taken],
+        [report.kind for report in reports],
+        [json.dumps(report.data, ensure_ascii=False) for report in reports],
+        [report.event_id for report in reports],
+        [report.seq for report in reports],
+        [item.person for item in taken],
+        [report.signature if report.signature in ground.signatures else None for report in reports],
+        [item.signer for item in taken],
+        [item.signed for item in taken],
+        [report.happened_at or ground.now for report in reports],
+        [item.instant for item in taken],
+        [item.clock_off for item in taken],
+        [report.sha256 for report in reports],
+        [item.late for item in taken],
+    ]
+    offset_ms = None if offset is None else int(offset.total_seconds() * 1000)
+    cursor.execute(
+        "INSERT INTO casino_roundevent (round_id, seq, kind, payload, event_id, device_seq, person_id, signature_id,"
+        " signer_id, signed, happened_at, instant, clock_off, sha256, late, source, device_id, recorded_at,"
+        " offset_ms)"
+        " SELECT t.*, %s, %s, %s, %s FROM unnest(%s::uuid[], %s::int[], %s::text[], %s::jsonb[], %s::text[],"
+        " %s::bigint[], %s::uuid[], %s::uuid[], %s::uuid[], %s::text[], %s::timestamptz[], %s::timestamptz[],"
+        " %s::boolean[], %s::bytea[], %s::boolean[]) AS t",
+        [f"/devices/{ground.device.code}", ground.device.id, ground.now, offset_ms, *columns],
+    )
+
+
+def _insert_refused(cursor: Any, ground: Ground, refused: Sequence[Refused]) -> None:
+    cursor.execute(
+        "INSERT INTO casino_refusedevent (device_seq, claims, sha256, code, fields, extra, round_id, device_id,"
+        " recorded_at) SELECT t.*, %s, %s FROM unnest(%s::bigint[], %s::boolean[], %s::bytea[], %s::text[],"
+        " %s::jsonb[], %s::jsonb[], %s::uuid[]) AS t",
+        [
+            ground.device.id,
+            ground.now,
+            [item.report.seq for item in refused],
+            [item.claims for item in refused],
+            [item.report.sha256 for item in refused],
+            [item.answer.code for item in refused],
+            [json.dumps(item.answer.fields) for item in refused],
+            [json.dumps(item.answer.extra) for item in refused],
+            [_round_of(ground, item.report) for item in refused],
+        ],
+    )
+
+
+def _round_of(ground: Ground, report: Report) -> UUID | None:
+    """The round that a refused report was about, where it is one of the device's table."""
+    row = ground.rows.get(report.round) if report.round else None
+    return row.id if row is not None and row.table == ground.device.table_id else None
+
+
+def _update_rounds(cursor: Any, rows: Sequence[Row]) -> None:
+    cursor.execute(
+        "UPDATE casino_round AS r SET number = v.number, recorder_id = v.recorder, alias_of_id = v.alias_of,"
+        " standing = v.standing, reasons = CASE WHEN v.standing = 'held' THEN r.reasons ELSE '{}' END,"
+        " due_at = v.due_at, opened_at = v.opened_at, closed_at = v.closed_at, event_count = v.event_count"
+        " FROM unnest(%s::uuid[], %s::int[], %s::uuid[], %s::uuid[], %s::text[], %s::timestamptz[],"
+        " %s::timestamptz[], %s::timestamptz[], %s::int[])"
+        " AS v(id, number, recorder, alias_of, standing, due_at, opened_at, closed_at, event_count)"
+        " WHERE r.id = v.id",
+        [
+            [row.id for row in rows],
+            [row.number for row in rows],
+            [row.recorder for row in rows],
+            [row.alias_of for row in rows],
+            [str(row.standing) for row in rows],
+            [row.due_at for row in rows],
+            [row.opened_at for row in rows],
+            [row.closed_at for row in rows],
+            [row.event_count for row in rows],
+        ],
+    )
+
+
+def _facts(ground: Ground, taken: Sequence[Taken], refused: Sequence[Refused]) -> list[Fact]:
+    """One fact for each round that the batch touched, one for what it refused beside any round."""
+    by_round: dict[UUID | None, dict[str, list[Any]]] = {}
+    for item in taken:
+        told = by_round.setdefault(item.row.id, {"events": [], "refused": []})
+        told["events"].append(
+            {
+                "seq": item.report.seq,
+                "place": item.place,
+                "kind": item.report.kind,
+                "sha256": item.report.sha256.hex(),
+            }
+        )
+    for no in refused:
+        known = no.report.round if no.report.round in ground.rows else None
+        told = by_round.setdefault(known, {"events": [], "refused": []})
+        told["refused"].append(
+            {"seq": no.report.seq, "sha256": no.report.sha256.hex(), "code": no.answer.code}
+        )
+    return [
+        Fact(
+            "round.recorded" if key else "events.refused",
+            f"rounds/{key}" if key else f"devices/{ground.device.code}",
+            told,
+            table=ground.device.table.code,
+            round=key,
+        )
+        for key, told in by_round.items()
+    ]
