@@ -1,8 +1,9 @@
 """Settle rounds: record → judge → post, exactly once.
 
-``cases`` reads what a round is judged on, ``docket`` hears one round after the other, ``postings`` turns a verdict into
-journals, ``writing`` writes what came of them, ``settling`` is the act: the same path for one round and for ten thousand. ``covering`` sets money aside before the cards and shows what would come of
-a round now. A fault in judging can never lose a card: recording is over before any of this begins.
+``cases`` reads what a round is judged on, ``judgement`` judges it, ``docket`` hears one round after the other,
+``postings`` turns a verdict into journals, ``writing`` writes what came of them, ``settling`` is the act: the same path
+for one round and for ten thousand. ``covering`` sets money aside before the cards and shows what would come of a round
+now. A fault in judging can never lose a card: recording is over before any of this begins.
 """
 
 from settlement.settle.cases import Case, read

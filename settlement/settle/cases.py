@@ -59,11 +59,16 @@ class Case:
         """Settled or voided: nothing but a correction changes it."""
         return self.standing in (Standing.SETTLED, Standing.VOIDED)
 
+    @property
+    def is_player_banked(self) -> bool:
+        """Whether the sheet lets a player hold the bank."""
+        return self.house is not None and self.house.banker == "player"
+
     def wallets(self) -> set[str]:
         """Return the accounts of guests and banker that may move."""
         assert self.record is not None
         found = {f"{wager.owner.ref}:wallet" for wager in self.record.wagers if wager.owner.kind == "account"}
-        if self.record.banker is not None and self.house is not None and self.house.banker == "player":
+        if self.record.banker is not None and self.is_player_banked:
             found.add(f"{self.record.banker.account}:wallet")
         return found
 

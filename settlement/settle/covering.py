@@ -10,13 +10,12 @@ from django.db import connection
 from casino import events, refusals
 from casino.events import Fact
 from casino.models import Table
-from casino.record import Wager
 from casino.refusals import Refusal
 from settlement import ledger
 from settlement.ledger import Balance, Held, NewHold
 from settlement.rules import payouts
 from settlement.rules.payouts import Verdict
-from settlement.settle import cases, lines
+from settlement.settle import cases, judgement, lines
 from settlement.settle.cases import Case
 
 refusals.register("round_finished", 409, "The round was settled or voided.", "รอบนี้คิดเงินหรือยกเลิกไปแล้ว")
@@ -94,20 +93,9 @@ def preview(round_id: UUID) -> tuple[Case, Verdict]:
     case = _one(round_id, lock=False)
     if case.finished:
         raise Refusal("round_finished")
-    assert case.record is not None
-    assert case.house is not None
-    hold = case.holds.get(lines.BANK)
     found = ledger.balances(case.wallets())
-    bank = hold.amount if hold else None
-    if bank is None and case.record.banker is not None:
-        wallet = found.get(f"{case.record.banker.account}:wallet")
-        bank = min(case.record.banker.limit, max(0, wallet.available)) if wallet else 0
-    without = frozenset(wager.id for wager in case.record.wagers if _walletless(wager, found))
-    return case, payouts.judge(case.record, case.house, bank=bank, not_in_play=without)
-
-
-def _walletless(wager: Wager, found: dict[str, Balance]) -> bool:
-    return wager.owner.kind == "account" and f"{wager.owner.ref}:wallet" not in found
+    available = {code: account.available for code, account in found.items()}
+    return case, judgement.judge(case, judgement.inputs_of(case, found, available=available))
 
 
 def _one(round_id: UUID, *, lock: bool) -> Case:
@@ -129,7 +117,7 @@ def _wanted(case: Case) -> list[NewHold]:
         if wager.owner.kind == "account"
     ]
     banker = case.record.banker
-    if banker is not None and case.house.banker == "player":
+    if banker is not None and case.is_player_banked:
         wanted.append(NewHold(f"{banker.account}:wallet", case.id, lines.BANK, banker.limit, or_less=True))
     return wanted
 
@@ -158,7 +146,8 @@ def _keep_refused(case: Case, refused: list[Refused]) -> None:
         cursor.execute(
             "INSERT INTO settlement_refusedcover (round_id, wager, account_code, exposure, available, asked_at)"
             " SELECT %s, n.wager, n.account, n.exposure, n.available, %s"
-            " FROM unnest(%s::text[], %s::text[], %s::bigint[], %s::bigint[]) AS n (wager, account, exposure, available)",
+            " FROM unnest(%s::text[], %s::text[], %s::bigint[], %s::bigint[])"
+            " AS n (wager, account, exposure, available)",
             [
                 case.id,
                 events.current().now,

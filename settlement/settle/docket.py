@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -21,8 +21,9 @@ from settlement.ledger import Balance, NewJournal
 from settlement.models import Settlement
 from settlement.rules import payouts
 from settlement.rules.payouts import Verdict
-from settlement.settle import lines, postings, writing
+from settlement.settle import judgement, lines, postings, writing
 from settlement.settle.cases import Case
+from settlement.settle.judgement import Inputs
 from settlement.settle.writing import Revision
 
 COUNTED_DAYS = 2
@@ -78,59 +79,14 @@ class Docket:
 
     def hear(self, case: Case) -> Settled:
         """Judge one round and take down what is to be written of it."""
-        assert case.record is not None
-        if case.house is None:
-            # Its opening is among the numbers that are missing, or no sheet was in force at the table.
-            doubts = tuple(doubt for doubt in case.record.doubts if doubt == "sequence_gap")
-            if not doubts or case.closed_at is None:
-                return self._leave_open(case)
-            self._hold(case, Verdict("held", doubts))
-            return Settled(case.id, "held", doubts)
-        for hold in case.holds.values():
-            self.free[hold.account] += hold.amount
-        verdict, inputs = self._judge(case, put_up=self._bank(case))
+        inputs = judgement.inputs_of(case, self.balances, available=self.free)
+        verdict = judgement.judge(case, inputs)
         answer = self._answer(case, verdict)
         if answer.outcome in ("settled", "voided"):
-            self._settle(case, verdict, inputs)
-        else:
             for hold in case.holds.values():
-                self.free[hold.account] -= hold.amount
+                self.free[hold.account] += hold.amount
+            self._settle(case, verdict, inputs)
         return answer
-
-    def _judge(self, case: Case, *, put_up: int | None) -> tuple[Verdict, dict[str, Any]]:
-        assert case.record is not None
-        assert case.house is not None
-        without = sorted(
-            wager.id
-            for wager in case.record.wagers
-            if wager.owner.kind == "account" and not self._has_wallet(wager.owner.ref, case)
-        )
-        judged = case.record
-        banker = judged.banker
-        if banker is not None and not self._has_wallet(banker.account, case):
-            # A bank without a wallet is no bank: the round waits for one to be named, or for the house.
-            judged = replace(judged, banker=None)
-        verdict = payouts.judge(judged, case.house, bank=put_up, not_in_play=frozenset(without))
-        if "sequence_gap" in verdict.reasons and verdict.outcome == "open" and case.closed_at is not None:
-            # The close was recorded; what lies before it is what is missing.
-            verdict = Verdict("held", verdict.reasons)
-        return verdict, {"bank": put_up, "not_in_play": without}
-
-    def _has_wallet(self, owner: str, case: Case) -> bool:
-        account = self.balances.get(f"{owner}:wallet")
-        return account is not None and account.currency == case.currency
-
-    def _bank(self, case: Case) -> int | None:
-        """Return what a player's bank has put up: its hold, or as much as the wallet has now."""
-        assert case.record is not None
-        assert case.house is not None
-        banker = case.record.banker
-        if banker is None or case.house.banker != "player":
-            return None
-        hold = case.holds.get(lines.BANK)
-        if hold is not None:
-            return min(banker.limit, hold.amount)
-        return max(0, min(banker.limit, self.free.get(f"{banker.account}:wallet", 0)))
 
     def _answer(self, case: Case, verdict: Verdict) -> Settled:
         if verdict.outcome == "open":
@@ -175,7 +131,7 @@ class Docket:
             )
         )
 
-    def _settle(self, case: Case, verdict: Verdict, inputs: dict[str, Any]) -> None:
+    def _settle(self, case: Case, verdict: Verdict, inputs: Inputs) -> None:
         gaming_day = self._day_of(case)
         journals = self._journals(case, verdict, number=1, back=(), gaming_day=self._posted_in(gaming_day))
         outcome = "settled" if verdict.outcome == "settled" else "released"
@@ -194,7 +150,8 @@ class Docket:
         """Take down a later revision: the one before reversed, the new judgement posted."""
         if case.house is None:
             raise Refusal("round_not_settled")
-        verdict, inputs = self._judge(case, put_up=before.inputs.get("bank"))
+        inputs = self._inputs_as_before(case, Inputs.read(before.inputs))
+        verdict = judgement.judge(case, inputs)
         if verdict.outcome not in ("settled", "voided"):
             raise Refusal("round_held", reasons=list(verdict.reasons))
         number = before.revision + 1
@@ -208,6 +165,11 @@ class Docket:
         revision.cites, revision.supersedes, revision.because = cites, before.id, because
         revision.acted_by = acted_by.id if acted_by else None
         revision.approved_by = approved_by.id if approved_by else None
+
+    def _inputs_as_before(self, case: Case, before: Inputs) -> Inputs:
+        """What was put up and who had no wallet when the round was first settled stays so in every revision."""
+        now = judgement.inputs_of(case, self.balances, available=self.free)
+        return Inputs(before.bank, tuple(sorted({*before.not_in_play, *now.not_in_play})))
 
     def _journals(
         self, case: Case, verdict: Verdict, *, number: int, back: Sequence[NewJournal], gaming_day: date
@@ -251,7 +213,7 @@ class Docket:
         self,
         case: Case,
         verdict: Verdict,
-        inputs: dict[str, Any],
+        inputs: Inputs,
         *,
         number: int,
         gaming_day: date,
@@ -267,7 +229,7 @@ class Docket:
             verdict=verdict,
             stored=stored,
             gaming_day=gaming_day,
-            inputs=inputs,
+            inputs=inputs.written(),
             journals=journals,
             uncovered=self._uncovered(case, verdict) if number == 1 else [],
         )
@@ -286,21 +248,14 @@ class Docket:
 
     def _uncovered(self, case: Case, verdict: Verdict) -> list[tuple[str, str, int, str]]:
         """Return the wallets' wagers that met cards without their exposure set aside, with the reason."""
-        assert case.house is not None
         found = []
         for line in verdict.lines:
+            assert case.house is not None
             exposure = payouts.exposure(line.stake, case.house)
             hold = case.holds.get(line.wager)
             if line.owner.kind != "account" or not exposure or (hold is not None and hold.amount >= exposure):
                 continue
-            reason = (
-                "refused"
-                if line.wager in case.refused
-                else "changed"
-                if line.wager in case.touched
-                else "offline"
-            )
-            found.append((line.wager, f"{line.owner.ref}:wallet", exposure, reason))
+            found.append((line.wager, f"{line.owner.ref}:wallet", exposure, _why_uncovered(case, line.wager)))
         return found
 
     def _day_of(self, case: Case) -> date:
@@ -374,6 +329,14 @@ class Docket:
 
     def _fact(self, action: str, case: Case, data: dict[str, Any]) -> Fact:
         return Fact(action, f"rounds/{case.id}", data, table=case.table, round=case.id)
+
+
+def _why_uncovered(case: Case, wager: str) -> str:
+    if wager in case.holds:
+        return "changed"  # something is set aside, for the bet that stood there before
+    if wager in case.refused:
+        return "refused"
+    return "changed" if wager in case.touched else "offline"
 
 
 def _accounts_of(settlement: Settlement) -> set[str]:

@@ -1,15 +1,17 @@
-"""What deserves a second look in a round, as the record, its sheet and the money show it. Computed, never stored here."""
+"""What deserves a second look in a round, as record, sheet and money show it. Computed, never stored here."""
 
 from __future__ import annotations
 
 from uuid import UUID
 
 from casino.record import Finding
+from settlement import ledger
 from settlement.models import Settlement
-from settlement.rules import conduct, payouts
+from settlement.rules import conduct
 from settlement.rules.payouts import Verdict
-from settlement.settle import cases
+from settlement.settle import cases, judgement
 from settlement.settle.cases import Case
+from settlement.settle.judgement import Inputs
 
 
 def of_case(
@@ -34,9 +36,13 @@ def reviewed(round_id: UUID, settlement: Settlement | None) -> tuple[Case, list[
     """Return a round as it stands, with its findings: a finished one as it was settled, late acts it cites included."""
     cites = {round_id: settlement.cites} if settlement else {}
     (case,) = cases.read([round_id], lock=False, cites=cites)
-    inputs = settlement.inputs if settlement else {}
-    not_in_play = frozenset(inputs.get("not_in_play", ()))
-    verdict = None
-    if case.record is not None and case.house is not None:
-        verdict = payouts.judge(case.record, case.house, bank=inputs.get("bank"), not_in_play=not_in_play)
-    return case, of_case(case, verdict, not_in_play=not_in_play)
+    if case.record is None or case.house is None:
+        return case, []
+    inputs = Inputs.read(settlement.inputs) if settlement else _inputs_now(case)
+    return case, of_case(case, judgement.judge(case, inputs), not_in_play=frozenset(inputs.not_in_play))
+
+
+def _inputs_now(case: Case) -> Inputs:
+    found = ledger.balances(case.wallets())
+    available = {code: account.available for code, account in found.items()}
+    return judgement.inputs_of(case, found, available=available)

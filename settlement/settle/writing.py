@@ -48,16 +48,16 @@ WITH settled AS (
            n.gaming_day, %(now)s
       FROM jsonb_to_recordset(%(settlements)s::jsonb) AS n (id uuid, round uuid, revision int, outcome text, sheet uuid,
            journal uuid, shortfall uuid, reversal uuid, shortfall_reversal uuid, supersedes uuid, because uuid,
-           acted_by uuid, approved_by uuid, upto bigint, cites jsonb, inputs jsonb, record_sha256 text, house_net bigint,
-           currency text, gaming_day date)
+           acted_by uuid, approved_by uuid, upto bigint, cites jsonb, inputs jsonb, record_sha256 text,
+           house_net bigint, currency text, gaming_day date)
 ), uncovered AS (
     INSERT INTO settlement_uncovered (round_id, wager, account_code, exposure, reason, recorded_at)
     SELECT n.*, %(now)s FROM unnest(%(u_rounds)s::uuid[], %(u_wagers)s::text[], %(u_accounts)s::text[],
            %(u_exposures)s::bigint[], %(u_reasons)s::text[]) AS n
 )
-INSERT INTO settlement_line (settlement_id, ordinal, wager, hand, owner_kind, owner_ref, account, stake, cards, hand_kind,
-    hand_taem, hand_deng, dealer_cards, dealer_kind, dealer_taem, dealer_deng, step, multiple, gross, uncovered, commission,
-    net, rounding_bp)
+INSERT INTO settlement_line (settlement_id, ordinal, wager, hand, owner_kind, owner_ref, account, stake, cards,
+    hand_kind, hand_taem, hand_deng, dealer_cards, dealer_kind, dealer_taem, dealer_deng, step, multiple, gross,
+    uncovered, commission, net, rounding_bp)
 SELECT n.settlement, n.ordinal, n.wager, n.hand, n.owner_kind, n.owner_ref, n.account, n.stake,
        string_to_array(n.cards, ' '), n.hand_kind, n.hand_taem, n.hand_deng, string_to_array(n.dealer_cards, ' '),
        n.dealer_kind, n.dealer_taem, n.dealer_deng, n.step, n.multiple, n.gross, n.uncovered, n.commission, n.net,
@@ -66,11 +66,11 @@ SELECT n.settlement, n.ordinal, n.wager, n.hand, n.owner_kind, n.owner_ref, n.ac
        %(owner_kind)s::text[], %(owner_ref)s::text[], %(account)s::text[], %(stake)s::bigint[], %(cards)s::text[],
        %(hand_kind)s::text[], %(hand_taem)s::smallint[], %(hand_deng)s::smallint[], %(dealer_cards)s::text[],
        %(dealer_kind)s::text[], %(dealer_taem)s::smallint[], %(dealer_deng)s::smallint[], %(step)s::text[],
-       %(multiple)s::smallint[], %(gross)s::bigint[], %(uncovered)s::bigint[], %(commission)s::bigint[], %(net)s::bigint[],
-       %(rounding_bp)s::bigint[])
+       %(multiple)s::smallint[], %(gross)s::bigint[], %(uncovered)s::bigint[], %(commission)s::bigint[],
+       %(net)s::bigint[], %(rounding_bp)s::bigint[])
        AS n (settlement, ordinal, wager, hand, owner_kind, owner_ref, account, stake, cards, hand_kind, hand_taem,
-             hand_deng, dealer_cards, dealer_kind, dealer_taem, dealer_deng, step, multiple, gross, uncovered, commission,
-             net, rounding_bp)
+             hand_deng, dealer_cards, dealer_kind, dealer_taem, dealer_deng, step, multiple, gross, uncovered,
+             commission, net, rounding_bp)
 """
 
 
