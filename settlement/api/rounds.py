@@ -257,7 +257,7 @@ class RoundSettle(Door):
         },
     )
     def post(self, request: Request, round: UUID) -> Response:
-        """Answer settled or voided with the settlement, held with the reasons, or waiting with the time to ask again."""
+        """Answer settled or voided with the settlement, held with the reasons, or waiting until when."""
         stands = round_in_scope(self, round, "settle")
         (settled,) = self.act(lambda _: settle.settle_rounds([stands.id]))
         return Response(_settled_shown(settled))
