@@ -100,6 +100,16 @@ def test_commission_from_the_banker_never_shows_on_a_guests_line() -> None:
     assert verdict.house_net == 100
 
 
+def test_commission_from_guests_leaves_a_winning_bankers_line_alone() -> None:
+    verdict = judged(commission=HALF_TO_THE_CHIP, bets={"p1": 3_000}, cards={"p1": FIVE, "dealer": SIX})
+    assert (verdict.bank, verdict.house_net) == (BankLine("player:B1", 50_000, 3_000, 0, 3_000, 0), 0)
+
+
+def test_a_loss_of_one_satang_is_collected_too() -> None:
+    verdict = judged(bank=0, bets={"p1": 1, "p2": 1}, cards={"p1": SEVEN, "p2": FIVE, "dealer": SIX})
+    assert nets(verdict) == {"w1": (1, 0), "w2": (-1, 0)}
+
+
 def test_a_banker_who_lost_owes_no_commission() -> None:
     verdict = judged(
         commission={**HALF_TO_THE_CHIP, "side": "banker"},

@@ -119,6 +119,20 @@ def test_a_junk_hand_is_flagged_by_its_four_with_deng_and_by_what_is_forced(
     assert [kind for kind, _ in found(record, junk_draw="forced")] == ([forced] if forced else [])
 
 
+def test_a_junk_hand_has_no_turn_after_a_dealers_pok_that_ends_the_play() -> None:
+    """A three and a four with deng stay, for nobody asks them any more."""
+    record = a_round(
+        bets={"p1": 100},
+        cards={"p1": SEVEN, "junk1": "2S AS", "junk2": "2D 2H", "dealer": "KC 9D"},
+        turns=["p1", "dealer"],
+    )
+    assert found(record, junk_draw="forced", dealer_pok="at_once") == []
+    assert found(record, junk_draw="forced") == [
+        ("junk_deng_four", "junk2"),
+        ("junk_stayed_against_rule", "junk1"),
+    ]
+
+
 def test_a_junk_hands_four_has_deng_by_pair_or_suit_whatever_that_multiplies() -> None:
     assert found(a_junk_round("2S 2H 9C"), deng={"song": 1}) == [("junk_deng_four", "junk1")]
 

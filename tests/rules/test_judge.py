@@ -233,6 +233,14 @@ def test_a_supervisor_may_waive_what_only_procedure_wants(
     assert (waived.outcome, [line.net for line in waived.lines], waived.bank) == ("settled", [100], None)
 
 
+def test_where_the_house_banks_for_want_of_a_banker_his_commission_falls_away() -> None:
+    """The sheet takes five per cent from the banker alone; the guest who wins 1,000 keeps all of it."""
+    record = a_round(bets={"p1": 1_000}, cards={"p1": SEVEN, "dealer": SIX}, extra=[waive("missing_banker")])
+    sheet = with_options(banker="player", commission={"rate_bp": 500, "side": "banker"})
+    verdict = payouts.judge(record, sheet)
+    assert ([line.net for line in verdict.lines], verdict.house_net) == ([1_000], -1_000)
+
+
 def test_a_doubt_about_cards_cannot_be_waived() -> None:
     record = a_round(
         bets={"p1": 100}, cards={"p1": "KS", "dealer": SIX}, turns=["dealer"], extra=[waive("missing_card")]
@@ -276,6 +284,26 @@ def test_what_was_declared_is_compared_only_where_the_cards_are_known() -> None:
     )
     assert [apart.wager for apart in doubts.declared_apart(record, SEED_BASE)] == ["w2"]
     assert judged(record) == ("held", ("reads_differ", "declared_differs"))
+
+
+@pytest.mark.parametrize(
+    ("p1", "extra", "reason"),
+    [
+        ("KS 3D 2C", [a_card("p1", 3, "2D", by="camera")], "reads_differ"),  # its third card
+        ("KS 3D", [an_act("hand_drew", hand="p1")], "missing_card"),  # drew a card nobody saw
+        ("KS 6D", [], "duplicate_card"),  # the dealer has the 6 of diamonds
+        ("KS 9D 2C", [], "pok_drew"),
+    ],
+)
+def test_nothing_is_judged_against_the_declaration_of_a_hand_in_doubt(
+    p1: str, extra: list[dict[str, Any]], reason: str
+) -> None:
+    record = a_round(
+        bets={"p1": 100},
+        cards={"p1": p1, "dealer": SIX},
+        extra=[*extra, an_act("result_declared", multiples={"w1": 5})],
+    )
+    assert judged(record) == ("held", (reason,))
 
 
 def test_a_hand_checked_early_is_known_while_the_dealers_third_card_is_in_doubt() -> None:
