@@ -146,6 +146,7 @@ def furnish(
     """Make what is missing of a house: its people, the tables of ``floor`` (sheet and camera) open and with the
     devices of ``codes``, and ``wallets`` with what was paid in (satang). ``reopen``: tables that were closed too."""
     staff = _hire(keys=keys, now=now)
+    currency: str = settings.PROPERTY["currency"]
     with _act(now):
         cashier.stock(cage=CAGE, amount=VAULT, document="demonstration")
         for ref, amount in wallets.items():
@@ -153,9 +154,7 @@ def furnish(
     for number, (code, wanted) in enumerate(sorted(floor.items())):
         with _act(now):
             known = Table.objects.filter(code=code).first()
-            table = known or tables.add(
-                code=code, currency=settings.PROPERTY["currency"], camera=wanted["camera"]
-            )
+            table = known or tables.add(code=code, currency=currency, camera=wanted["camera"])
             _enrol(table, codes.get(code, ()), keys=keys, now=now)
             _rule(table, wanted["sheet"], managers=(staff["M01"], staff["M02"]), now=now)
             if known is None or (reopen and table.state == Table.State.CLOSED):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 
 from casino import day, events
@@ -17,7 +19,7 @@ def deposit(*, ref: str, amount: int, cage: str, document: str) -> str:
     The wallet is opened where there is none. ``document`` names the deposit: the same one again moves nothing.
     Must run in an act.
     """
-    currency = settings.PROPERTY["currency"]
+    currency: str = settings.PROPERTY["currency"]
     wallet = ledger.open_wallet(ref=ref, currency=currency).code
     _post(
         kind="deposit",
@@ -47,7 +49,7 @@ def stock(*, cage: str, amount: int, document: str) -> None:
 
 def _post(*, kind: str, key: str, source: str, target: str, amount: int, action: str) -> None:
     act = events.current()
-    house = settings.PROPERTY
+    house: dict[str, Any] = settings.PROPERTY
     today = day.gaming_day(act.now, house["zone"], house["day_start_hour"])
     ledger.share_day([today])
     journal = NewJournal(

@@ -112,9 +112,16 @@ def differences(played: Sequence[Played], expected: Mapping[str, Any]) -> Iterat
 def _uncovered(played: Sequence[Played], expected: Mapping[str, Any]) -> Iterator[str]:
     for table in played:
         for round_id, wagers in table.uncovered.items():
-            known = expected["rounds"].get(round_id, {})
-            if "uncovered" in known and wagers != known["uncovered"]:
-                yield f"{round_id}: last cover left out {wagers}, expected {known['uncovered']}"
+            known = expected["rounds"].get(round_id, {}).get("uncovered")
+            if known is not None and wagers != known:
+                yield f"{round_id}: cover left out {wagers}, expected {known}"
+
+
+def accounts(shown: Mapping[str, int], expected: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence for every account whose balance, in minor units, is not as expected."""
+    for code, balance in expected.get("accounts", {}).items():
+        if shown.get(code) != balance:
+            yield f"{code}: {shown.get(code)}, expected {balance}"
 
 
 def _kinds(shown: Mapping[str, Any]) -> list[str]:

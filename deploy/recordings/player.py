@@ -31,13 +31,13 @@ class Refused(Exception):
 
 @dataclass(slots=True)
 class Played:
-    """What a table came to: answers to its events by outcome (refusals by code), and each round as the house shows
-    it afterwards."""
+    """What a table came to: answers to its events by outcome (refusals by code), each round as the house shows it
+    afterwards, and the wagers that each asking for cover left out."""
 
     table: str
     events: Counter[str] = field(default_factory=Counter)
     rounds: dict[str, dict[str, Any]] = field(default_factory=dict)
-    uncovered: dict[str, list[str]] = field(default_factory=dict)
+    uncovered: dict[str, list[list[str]]] = field(default_factory=dict)
 
 
 class Table:
@@ -129,7 +129,7 @@ class Table:
 
     # What a terminal asks for.
 
-    def _as_terminal(self, round_id: str, method: str, what: str) -> Answer:
+    def _as_terminal(self, round_id: str, method: str, what: str, *, or_finished: bool = False) -> Answer:
         with self._lines[self._recorder[round_id]].free() as line:
             answer = line.send(
                 method,
@@ -137,6 +137,8 @@ class Table:
                 "{}" if method == "POST" else None,
                 headers=JSON if method == "POST" else None,
             )
+        if or_finished and answer.status == 409 and answer.body["code"] == "round_finished":
+            return answer  # played before
         if answer.status != 200:
             raise Refused(f"{method} {what or 'round'} of {round_id}: {answer.status} {written(answer.body)}")
         return answer
@@ -169,8 +171,10 @@ class Table:
 
     def _ask(self, ask: Ask) -> None:
         if ask.what == "cover":
-            answer = self._as_terminal(ask.round, "POST", "/cover").body
-            self.played.uncovered[ask.round] = [item["wager"] for item in answer["uncovered"]]
+            answer = self._as_terminal(ask.round, "POST", "/cover", or_finished=True)
+            if answer.status == 200:
+                left_out = [item["wager"] for item in answer.body["uncovered"]]
+                self.played.uncovered.setdefault(ask.round, []).append(left_out)
         elif ask.what == "correct":
             corrected = self._correct(ask)
             if corrected.status not in (200, 201):

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +85,10 @@ class Command(BaseCommand):
         with console.capture() as report:
             console.print(_report(played))
         self.stdout.write(report.get())
-        return list(comparison.differences(played, expected)) if expected else []
+        if expected is None:
+            return []
+        balances = People(url=url, keys=keys).balances(expected.get("accounts", {}))
+        return [*comparison.differences(played, expected), *comparison.accounts(balances, expected)]
 
 
 def _url_of_the_house() -> str:
@@ -131,44 +134,52 @@ def _side_by_side(
 
 
 class People:
-    """The supervisor and the manager of a recording's corrections: one asks, signed in, the other signs by PIN."""
+    """Two managers for a recording's corrections (one asks, signed in, the other signs by PIN), and the auditor who
+    looks at balances."""
 
-    ASKS, SIGNS = "M01", "M02"
+    ASKS, SIGNS, LOOKS = "M01", "M02", "A01"
 
     def __init__(self, *, url: str, keys: Keys) -> None:
         self._url, self._keys = url, keys
-        self._lock = threading.Lock()
 
     def correct(self, ask: Ask) -> Answer:
         """Ask for a correction; the same one asked again gets the first answer."""
-        with self._lock:
-            connection = Connection(self._url, {"Content-Type": "application/json"})
-            try:
-                signed_in = self._sign_in(connection)
-                signer = self._keys.people[self.SIGNS]
-                body = {
-                    "acts": list(ask.acts),
-                    "reason": ask.reason,
-                    "badge": self.SIGNS,
-                    "pin": signer["pin"],
-                }
-                key = uuid.uuid5(uuid.UUID(ask.round), json.dumps([ask.acts, ask.reason]))
-                return connection.send(
-                    "POST",
-                    f"/api/v1/rounds/{ask.round}/corrections",
-                    json.dumps(body),
-                    headers={**signed_in, "Idempotency-Key": str(key)},
-                )
-            finally:
-                connection.close()
+        body = {"acts": list(ask.acts), "reason": ask.reason, "badge": self.SIGNS}
+        key = uuid.uuid5(uuid.UUID(ask.round), json.dumps([ask.acts, ask.reason]))
+        with self._signed_in(self.ASKS) as (connection, headers):
+            return connection.send(
+                "POST",
+                f"/api/v1/rounds/{ask.round}/corrections",
+                json.dumps(body | {"pin": self._keys.people[self.SIGNS]["pin"]}),
+                headers={**headers, "Idempotency-Key": str(key)},
+            )
 
-    def _sign_in(self, connection: Connection) -> dict[str, str]:
-        badge = {"badge": self.ASKS, "password": self._keys.people[self.ASKS]["password"]}
-        answer = connection.send("POST", "/api/v1/session", json.dumps(badge))
-        if answer.status != 200:
-            raise Refused(f"{self.ASKS} cannot sign in: {answer.status}")
-        cookies = "; ".join(f"{name}={value}" for name, value in answer.cookies.items())
-        return {"Cookie": cookies, "X-CSRFToken": answer.body["csrf_token"], "Referer": self._url}
+    def balances(self, codes: Iterable[str]) -> dict[str, int]:
+        """Return the balances of these accounts; those that do not exist are not in it."""
+        wanted = list(codes)
+        if not wanted:
+            return {}
+        with self._signed_in(self.LOOKS) as (connection, headers):
+            answers = {
+                code: connection.send("GET", f"/api/v1/accounts/{code}", headers=headers) for code in wanted
+            }
+        return {
+            code: answer.body["balance"]["amount"] for code, answer in answers.items() if answer.status == 200
+        }
+
+    @contextmanager
+    def _signed_in(self, badge: str) -> Iterator[tuple[Connection, dict[str, str]]]:
+        connection = Connection(self._url, {"Content-Type": "application/json"})
+        try:
+            secret = {"badge": badge, "password": self._keys.people[badge]["password"]}
+            answer = connection.send("POST", "/api/v1/session", json.dumps(secret))
+            if answer.status != 200:
+                raise Refused(f"{badge} cannot sign in: {answer.status}")
+            cookies = "; ".join(f"{name}={value}" for name, value in answer.cookies.items())
+            token = answer.body["csrf_token"]
+            yield connection, {"Cookie": cookies, "X-CSRFToken": token, "Referer": self._url}
+        finally:
+            connection.close()
 
 
 def _report(played: list[Played]) -> Grid:
