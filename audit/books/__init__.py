@@ -139,7 +139,14 @@ def check(
     for number, case in enumerate(judged.walk(books)):
         progress("rounds", number, total)
         for id, one in by_round:
-            for finding in one(case):
+            try:
+                found = list(one(case))
+            except (ValueError, LookupError, TypeError, AttributeError) as impossible:
+                # What was never accepted cannot be folded; that is a finding, and the next round is checked too.
+                found = [
+                    Finding(case.name, f"cannot be read: {impossible!r}", "events and a record that can be")
+                ]
+            for finding in found:
                 yield id, finding
 
 

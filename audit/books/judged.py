@@ -210,10 +210,12 @@ def _impossible_hands(held: dict[str, list[str]], rules: HouseRules) -> Iterator
     for name, dealt in held.items():
         if len(dealt) not in (2, 3):
             yield f"{len(dealt)} cards in {name}", "two or three"
-        elif (
-            len(dealt) == 3 and hands.classify([cards.parse(card) for card in dealt[:2]], rules).kind == "pok"
-        ):
+        elif len(dealt) == 3 and _is_pok(dealt[:2], rules):
             yield f"three cards in {name}, whose first two are a pok", "two"
+
+
+def _is_pok(dealt: list[str], rules: HouseRules) -> bool:
+    return dealt[0] != dealt[1] and hands.classify([cards.parse(card) for card in dealt], rules).kind == "pok"
 
 
 def _impossible_lines(case: Case, led: RoundRecord) -> Iterator[tuple[str, str]]:

@@ -124,6 +124,8 @@ class _Builder:
         self._correct(voided, "round_voided", {"reason": "dealt from a wrong deck"})
         held = self._hold_a_round()
         self._waive_a_gap()
+        # Refused, and its number used up.
+        self._report("PD06", "card_dealt", held, {"hand": "p1", "position": 2, "card": "1S"})
         self._close("PD01")
         return {"corrected": corrected, "voided": voided, "held": held}
 
