@@ -108,10 +108,10 @@ def _by_the_sheet(record: RoundRecord, house: HouseRules, verdict: Verdict | Non
 
 def _draws(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
     """Hands of guests and of the dealer against the sheet's thresholds, which do not look at deng."""
-    for hand in (*_guests(record), record.dealer):
-        rule = house.dealer_draw if hand is record.dealer else house.player_draw
-        if not _had_a_choice(hand):
+    for hand in _with_a_choice(record):
+        if hand.name.startswith("junk"):
             continue
+        rule = house.dealer_draw if hand.name == "dealer" else house.player_draw
         taem = _taem_of_two(hand)
         if _must_draw(rule, taem) and not _drew(hand) and not _cut_short(hand, record, house):
             yield Finding("draw_missed", hand.name, (("taem", taem), ("must_draw_to", rule.must_draw_to)))
@@ -123,8 +123,8 @@ def _junk(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
     """A four with deng has no right answer; the rest only where the sheet forces. Deng means pair or suit
     here, whatever the sheet lets it multiply."""
     forced = house.junk_draw == "forced"
-    for hand in record.hands:
-        if not hand.name.startswith("junk") or not _had_a_choice(hand):
+    for hand in _with_a_choice(record):
+        if not hand.name.startswith("junk"):
             continue
         taem, drew = _taem_of_two(hand), _drew(hand)
         if not drew and (not forced or _cut_short(hand, record, house)):
@@ -209,7 +209,7 @@ def _other_hands(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
 def _sheet_and_pace(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
     if record.sheet_shown and record.sheet_shown != house.sha256:
         yield Finding("wrong_sheet_shown", "", (("shown", record.sheet_shown), ("in_force", house.sha256)))
-    if record.took_ms is not None and record.took_ms < CLOSED_TOO_FAST_MS:
+    if record.took_ms is not None and 0 <= record.took_ms < CLOSED_TOO_FAST_MS:
         yield Finding("closed_too_fast", "", (("took_ms", record.took_ms),))
 
 
@@ -222,13 +222,11 @@ def _once_held(bare: RoundRecord, house: HouseRules) -> Iterator[Finding]:
             yield Finding("declared_differs", wager, (("declared", declared), ("judged", judged)))
 
 
-def _guests(record: RoundRecord) -> tuple[Hand, ...]:
-    return tuple(hand for hand in record.hands if not hand.name.startswith("junk"))
-
-
-def _had_a_choice(hand: Hand) -> bool:
+def _with_a_choice(record: RoundRecord) -> list[Hand]:
     """A pok may not draw, and of a hand whose first two cards are not known nothing can be said."""
-    return len(hand.cards) >= 2 and not hands.is_pok(hand.cards[:2])
+    known = doubts.two_known(record)
+    everyone = (*record.hands, record.dealer)
+    return [hand for hand in everyone if hand.name in known and not hands.is_pok(hand.cards[:2])]
 
 
 def _drew(hand: Hand) -> bool:

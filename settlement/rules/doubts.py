@@ -31,7 +31,10 @@ REASONS = (
 
 WAIVABLE = frozenset({"awaiting_camera", "missing_banker", "missing_declaration", "declared_differs"})
 
-_OF_CARDS = frozenset({"too_many_cards", "pok_drew", "duplicate_card", "reads_differ", "missing_card"})
+_OF_CARDS = frozenset(
+    {"sequence_gap", "too_many_cards", "pok_drew", "duplicate_card", "reads_differ", "missing_card"}
+)
+"""Without any of these every hand's cards are known. (Past a gap nobody says that a card is missing.)"""
 
 
 class Apart(NamedTuple):
@@ -89,7 +92,7 @@ def multiples(record: RoundRecord, house: HouseRules) -> dict[str, int]:
     certain = _certain_hands(record)
     classes = {hand.name: table.class_of(hand.cards) for hand in record.hands if hand.name in certain}
     met = {}
-    if _first_two_certain(record):
+    if _dealers_two_certain(record):
         met["two"] = table.class_of(record.dealer.cards[:2])
     if record.dealer.name in certain:
         met["final"] = table.class_of(record.dealer.cards)
@@ -136,19 +139,33 @@ def _is_certain(hand: Hand, slots: list[Slot], times: Counter[int]) -> bool:
     )
 
 
-def _first_two_certain(record: RoundRecord) -> bool:
-    """A hand that was checked met the dealer's first two cards, whatever is in doubt about the third."""
+def two_known(record: RoundRecord) -> frozenset[str]:
+    """Return the hands whose first two cards are known, whatever is in doubt about a third."""
+    everyone = (*record.hands, record.dealer)
+    if _OF_CARDS.isdisjoint(record.doubts):
+        return frozenset(hand.name for hand in everyone)
+    slots = _slots(record)
+    return frozenset(hand.name for hand in everyone if _knows_two(slots.get(hand.name, [])))
+
+
+def _knows_two(slots: list[Slot]) -> bool:
+    live = [slot for slot in slots if not slot.removed][:2]
+    if len(live) < 2 or any(slot.card is None for slot in live):
+        return False
+    return len({slot.position for slot in slots if slot.position <= live[1].position}) == live[1].position
+
+
+def _dealers_two_certain(record: RoundRecord) -> bool:
+    """A hand that was checked met the dealer's first two cards, and they may be known when the third is
+    not."""
     if _OF_CARDS.isdisjoint(record.doubts):
         return True
-    live = [slot for slot in _slots(record).get(record.dealer.name, []) if not slot.removed]
+    if record.dealer.name not in two_known(record):
+        return False
     times = Counter(card for hand in (*record.hands, record.dealer) for card in hand.cards)
     cards = record.dealer.cards[:2]
-    return (
-        len(cards) == 2
-        and [slot.card for slot in live[:2]] == list(cards)
-        and all(times[card] == 1 for card in cards)
-        and not (worth.is_pok(cards) and (record.dealer.drew or len(record.dealer.cards) > 2))
-    )
+    pok_drew = worth.is_pok(cards) and (record.dealer.drew or len(record.dealer.cards) > 2)
+    return not pok_drew and all(times[card] == 1 for card in cards)
 
 
 def _slots(record: RoundRecord) -> dict[str, list[Slot]]:

@@ -35,6 +35,7 @@ DealerPok = Literal["on_turn", "at_once"]
 EarlyCheck = Literal["any_hands", "three_card_hands", "none"]
 FeedLead = Literal["none", "terminal", "camera"]
 
+MOST_MONEY = 2**63 - 1
 MOST_HANDS = 17
 """Three cards each for more hands than this do not fit into the deck."""
 
@@ -211,7 +212,7 @@ def parse(text: str | bytes) -> HouseRules:
         options = json.loads(text, object_pairs_hook=_without_doubles)
     except InvalidSheet:
         raise
-    except ValueError as fault:
+    except (ValueError, RecursionError) as fault:
         raise InvalidSheet(f"not JSON: {fault}", options=("sheet",)) from fault
     if not isinstance(options, dict):
         raise InvalidSheet("not an object of options", options=("sheet",))
@@ -289,7 +290,7 @@ def _commission(name: str, value: Any) -> Commission:
     }
     return Commission(
         rate_bp=_whole(f"{name}.rate_bp", value["rate_bp"], least=0, most=10_000),
-        unit=_whole(f"{name}.unit", value["unit"], least=1),
+        unit=_whole(f"{name}.unit", value["unit"], least=1, most=MOST_MONEY),
         **chosen,
     )
 
@@ -303,7 +304,7 @@ def _stakes(name: str, value: Any) -> Stakes | None:
         return None
     parts = tuple(field.name for field in fields(Stakes))
     value = _object(name, value, parts=parts)
-    return Stakes(**{part: _whole(f"{name}.{part}", value[part], least=1) for part in parts})
+    return Stakes(**{part: _whole(f"{name}.{part}", value[part], least=1, most=MOST_MONEY) for part in parts})
 
 
 def _max_hands(name: str, value: Any) -> int:

@@ -137,6 +137,28 @@ def test_a_junk_hands_four_has_deng_by_pair_or_suit_whatever_that_multiplies() -
     assert found(a_junk_round("2S 2H 9C"), deng={"song": 1}) == [("junk_deng_four", "junk1")]
 
 
+def test_nothing_is_said_of_a_choice_made_on_cards_nobody_is_sure_of() -> None:
+    """The terminal read junk1 as 2-3 and then a nine, the camera a six for the three: five or eight drew."""
+    record = a_round(
+        bets={"p1": 100},
+        cards={"p1": SEVEN, "junk1": "2S 3H 9C", "dealer": SIX},
+        extra=[a_card("junk1", 2, "6H", by="camera")],
+    )
+    assert found(record, junk_draw="forced", player_draw=TO_FOUR) == [("reads_differ", "junk1.2")]
+
+
+def test_a_choice_is_judged_by_the_two_cards_that_are_sure_while_the_third_is_contested() -> None:
+    record = a_round(
+        bets={"p1": 100},
+        cards={"p1": SEVEN, "junk1": "2S 3H 9C", "dealer": SIX},
+        extra=[a_card("junk1", 3, "9S", by="camera")],
+    )
+    assert found(record, junk_draw="forced") == [
+        ("junk_drew_against_rule", "junk1"),
+        ("reads_differ", "junk1.3"),
+    ]
+
+
 # -- turns -------------------------------------------------------------------------------------------------
 
 

@@ -326,6 +326,26 @@ def test_a_gap_of_the_terminal_holds_the_round_though_its_close_is_behind_the_ga
     assert judged(folded(events)) == ("held", ("sequence_gap",))
 
 
+def test_past_a_gap_nothing_is_said_of_hands_whose_cards_may_be_in_it() -> None:
+    """The terminal declared p1 and p2 and then lost numbers; p2's second card may be among them."""
+    events = short_round(
+        bets={"p1": 100, "p2": 100}, cards={"p1": SEVEN, "p2": "2S", "dealer": SIX}, turns=[]
+    )
+    events.insert(-1, an_act("result_declared", multiples={"w1": 1, "w2": 5}))
+    events[-1] = events[-1] | {"gap": 3}
+    assert judged(folded(events)) == ("held", ("sequence_gap",))
+
+
+def test_a_checked_hand_meets_nothing_known_while_the_dealers_second_card_is_contested() -> None:
+    record = a_round(
+        bets={"p1": 100},
+        cards={"p1": SEVEN, "dealer": "KC 4H 5S"},
+        checks=[["p1"]],
+        extra=[a_card("dealer", 2, "3H", by="camera"), an_act("result_declared", multiples={"w1": 5})],
+    )
+    assert judged(record) == ("held", ("reads_differ",))
+
+
 def test_an_open_round_is_previewed_as_soon_as_nothing_is_in_doubt() -> None:
     events = short_round(bets={"p1": 100}, cards={"p1": SEVEN, "dealer": SIX})[:-1]
     verdict = payouts.judge(folded(events), SEED_BASE)
