@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from casino.events import Fact
 from casino.models import Table
 from casino.refusals import Refusal
 from settlement import ledger
-from settlement.ledger import Balance, Held, NewHold
+from settlement.ledger import Held, NewHold
 from settlement.rules import payouts
 from settlement.rules.payouts import Verdict
 from settlement.settle import cases, judgement, lines
@@ -64,9 +65,13 @@ def cover(round_id: UUID) -> Cover:
     asked = [request for request in wanted if request.wager not in fits]
     balances = ledger.lock({request.account for request in wanted}, currency=case.currency)
     answers = ledger.hold(asked, currency=case.currency, change=changed)
-    refused = [
-        _refusal(request, balances) for request, answer in zip(asked, answers, strict=True) if answer is None
-    ]
+    available = {
+        code: account.available for code, account in balances.items() if account.currency == case.currency
+    }
+    for hold in case.holds.values():
+        if hold not in kept and hold.account in available:
+            available[hold.account] += hold.amount
+    refused = _refused(asked, answers, available=available)
     _keep_refused(case, refused)
     covered = (*kept, *(answer for answer in answers if answer is not None))
     events.announce(
@@ -129,15 +134,25 @@ def _still_fits(hold: Held, wanted: list[NewHold]) -> bool:
     )
 
 
-def _refusal(request: NewHold, balances: dict[str, Balance]) -> Refused:
-    account = balances.get(request.account)
-    return Refused(
-        request.wager,
-        request.account,
-        request.amount,
-        max(0, account.available) if account else 0,
-        "insufficient_funds" if account else "unknown_wallet",
-    )
+def _refused(
+    asked: Sequence[NewHold], answers: Sequence[Held | None], *, available: dict[str, int]
+) -> list[Refused]:
+    """Return the requests that were not met, each with what its wallet had left when its turn came.
+
+    ``available`` is what the wallets had before the first of them; a wallet that is not in it does not exist.
+    """
+    refused = []
+    for request, answer in zip(asked, answers, strict=True):
+        left = available.get(request.account)
+        if answer is not None and left is not None:
+            available[request.account] = left - answer.amount
+        elif left is None:
+            refused.append(Refused(request.wager, request.account, request.amount, 0, "unknown_wallet"))
+        else:
+            refused.append(
+                Refused(request.wager, request.account, request.amount, max(0, left), "insufficient_funds")
+            )
+    return refused
 
 
 def _keep_refused(case: Case, refused: list[Refused]) -> None:

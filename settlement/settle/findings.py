@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.db import connection
+
 from casino.record import Finding
 from settlement import ledger
 from settlement.models import Settlement
@@ -39,10 +41,31 @@ def reviewed(round_id: UUID, settlement: Settlement | None) -> tuple[Case, list[
     if case.record is None or case.house is None:
         return case, []
     inputs = Inputs.read(settlement.inputs) if settlement else _inputs_now(case)
-    return case, of_case(case, judgement.judge(case, inputs), not_in_play=frozenset(inputs.not_in_play))
+    found = of_case(case, judgement.judge(case, inputs), not_in_play=frozenset(inputs.not_in_play))
+    if settlement:
+        found = sorted([*found, *_of_money(settlement)], key=lambda finding: (finding.kind, finding.subject))
+    return case, found
 
 
 def _inputs_now(case: Case) -> Inputs:
     found = ledger.balances(case.wallets())
     available = {code: account.available for code, account in found.items()}
     return judgement.inputs_of(case, found, available=available)
+
+
+def _of_money(settlement: Settlement) -> list[Finding]:
+    """Return the wagers that met cards without cover, and the wallets that could not pay (``missing``: minor units)."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 'uncovered', wager, reason, exposure FROM settlement_uncovered WHERE round_id = %s"
+            " UNION ALL SELECT 'shortfall', a.code, '', e.amount FROM settlement_entry e"
+            " JOIN settlement_account a ON a.id = e.account_id WHERE e.journal_id = %s AND a.kind = 'wallet'",
+            [settlement.round_id, settlement.shortfall_id],
+        )
+        rows = cursor.fetchall()
+    return [
+        Finding(
+            kind, subject, (("reason", reason), ("exposure", amount)) if reason else (("missing", amount),)
+        )
+        for kind, subject, reason, amount in rows
+    ]

@@ -15,6 +15,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Min
+
 from casino import devices, events, rounds, tables
 from casino.models import Device, Person, Role, Round, Table, TableSession
 from casino.record import Event
@@ -77,24 +79,26 @@ class AtTable:
         session unless it is given. A ``skip`` leaves numbers of the device out.
         """
         told = telling.events_of(text)[0] if isinstance(text, str) else list(text)
+        opened = 0
         if round is not None and isinstance(text, str) and "open" not in text:
-            told = told[1:]  # ``telling`` begins every story with an opening
+            told, opened = told[1:], 1  # ``telling`` begins every story with an opening
         if round is None:
             round = a_round_id(len(self.told))
             self.told.append(round)
         number = number or self.told.index(round) + 1
-        self._report(round, told, number=number, at=at)
+        self._report(round, told, number=number, before={"tablet": opened}, at=at)
         return round
 
-    def _report(self, round: UUID, told: Sequence[Event], *, number: int, at: datetime) -> None:
+    def _report(
+        self, round: UUID, told: Sequence[Event], *, number: int, before: dict[str, int], at: datetime
+    ) -> None:
         last = {code: Device.objects.get(pk=device.pk).last_seq for code, device in self.devices.items()}
-        before: dict[str, int] = {}
         runs: list[tuple[str, list[Report]]] = []
         for place, event in enumerate(told):
             code = "camera" if event.feed == "camera" else "tablet"
             step = 1
             if event.feed in ("terminal", "camera"):
-                step = event.seq - before.get(event.source, 0 if round_begins(told) else event.seq - 1)
+                step = event.seq - before.get(event.source, 0)
                 before[event.source] = event.seq
             last[code] += step
             data = dict(event.data) | ({"number": number} if event.kind == "round_opened" else {})
@@ -113,10 +117,6 @@ class AtTable:
     ) -> list[rounds.Answer]:
         with act(now=at):
             return rounds.append(device=self.devices[device], reports=reports, sent_at=at)
-
-
-def round_begins(told: Sequence[Event]) -> bool:
-    return any(event.kind == "round_opened" for event in told)
 
 
 def a_round_id(number: int) -> UUID:
@@ -227,5 +227,5 @@ def lines_of(round: UUID) -> dict[str, int]:
 
 def posted() -> list[tuple[str, int]]:
     """Journals in the order in which they were posted: kind and number of entries."""
-    found = Journal.objects.exclude(kind="deposit").order_by("recorded_at", "id")
+    found = Journal.objects.exclude(kind="deposit").annotate(first=Min("entries__id")).order_by("first")
     return list(found.values_list("kind", "entry_count"))
