@@ -38,6 +38,11 @@ TWICE = "23505"
 
 Attack = Callable[[Connection], object]
 
+ALONE = (
+    "INSERT INTO settlement_journal (id, kind, key, gaming_day, currency, entry_count, recorded_at)"
+    " VALUES (gen_random_uuid(), 'fill', 'alone', '2026-03-01', 'THB', 2, now())"
+)
+
 
 @pytest.fixture
 def application(dsn: str) -> Iterator[Connection]:
@@ -91,33 +96,8 @@ def a_night() -> UUID:
             [journal("round", [(nok, -100, "w1"), (BANK, 100, "w1")], round=round)],
             release={one.id: "settled"},
         )
-        settlement = Settlement.objects.create(
-            id=uuid4(),
-            round_id=round,
-            revision=1,
-            outcome="settled",
-            sheet=sheet,
-            journal_id=posted,
-            upto=1,
-            record_sha256="0" * 64,
-            house_net=100,
-            currency="THB",
-            gaming_day=TODAY,
-            settled_at=NOW,
-        )
-        models.Line.objects.create(
-            settlement=settlement,
-            ordinal=0,
-            wager="w1",
-            hand="p1",
-            owner_kind="account",
-            owner_ref="player:A17",
-            account=nok,
-            stake=100,
-            multiple=-1,
-            gross=-100,
-            net=-100,
-        )
+        settlement = a_settlement(round, house_net=100, journal=posted)
+        a_line(settlement, stake=100)
         models.Uncovered.objects.create(
             round_id=round, wager="w3", account_code=nok, exposure=500, reason="offline", recorded_at=NOW
         )
@@ -125,6 +105,40 @@ def a_night() -> UUID:
             round_id=round, wager="w4", account_code=nok, exposure=500, available=0, asked_at=NOW
         )
     return round
+
+
+def a_settlement(round: UUID | None = None, *, house_net: int, journal: UUID | None = None) -> Settlement:
+    return Settlement.objects.create(
+        id=uuid4(),
+        round_id=round or a_round(),
+        revision=1,
+        outcome="settled",
+        sheet=models.RuleSheet.objects.get(name="seed"),
+        journal_id=journal,
+        upto=1,
+        record_sha256="0" * 64,
+        house_net=house_net,
+        currency="THB",
+        gaming_day=TODAY,
+        settled_at=NOW,
+    )
+
+
+def a_line(settlement: Settlement, *, stake: int = 0) -> None:
+    """The only line: a wager of A17 that lost its stake, or pushed."""
+    models.Line.objects.create(
+        settlement=settlement,
+        ordinal=0,
+        wager="w1",
+        hand="p1",
+        owner_kind="account",
+        owner_ref="player:A17",
+        account="player:A17:wallet",
+        stake=stake,
+        multiple=-1,
+        gross=-stake,
+        net=-stake,
+    )
 
 
 # -- rows that are never changed -------------------------------------------------------------------------------
@@ -192,7 +206,7 @@ def test_replaying_as_a_replica_does_not_silence_the_triggers(administrator: Con
 
     assert answers(administrator, attacks) == dict.fromkeys(attacks, EVIDENCE)
     assert answer(administrator, a_journal([(GUESTS, -100), (BANK, 101)])) == CHECKED
-    assert answer(administrator, a_journal([(GUESTS, -100), (BANK, 100)], entry_count=3)) == CHECKED
+    assert answer(administrator, running(ALONE)) == CHECKED
 
 
 # -- journals --------------------------------------------------------------------------------------------------
@@ -204,14 +218,14 @@ def a_journal(
     entry_count: int | None = None,
     kind: str = "fill",
     currency: str = "THB",
-    entry_currency: str = "THB",
+    entry_currency: str = "",
     reverses: UUID | None = None,
     round: UUID | None = None,
     ordinals_from: int = 0,
     into: UUID | None = None,
     without_accounts: bool = False,
     off_by: int = 0,
-    skip: int = 0,
+    skip_at: int | None = None,
 ) -> Attack:
     """Write a journal by SQL as somebody would who knows how: accounts first, then all of it by one statement."""
 
@@ -220,17 +234,26 @@ def a_journal(
         rows = []
         for place, (code, amount) in enumerate(moves):
             found = connection.execute(
-                "SELECT id, version, balance FROM settlement_account WHERE code = %s", [code]
+                "SELECT id, currency, version, balance FROM settlement_account WHERE code = %s", [code]
             ).fetchone()
             assert found is not None
-            account, version, balance = found
+            account, own_currency, version, balance = found
+            step = 2 if place == skip_at else 1
             if not without_accounts:
                 connection.execute(
                     "UPDATE settlement_account SET balance = balance + %s, version = version + %s WHERE id = %s",
-                    [amount + off_by, 1 + skip, account],
+                    [amount + off_by, step, account],
                 )
+            after = balance + amount + off_by
             rows.append(
-                (account, place + ordinals_from, amount, version + 1 + skip, balance + amount + off_by)
+                (
+                    account,
+                    place + ordinals_from,
+                    amount,
+                    entry_currency or own_currency,
+                    version + step,
+                    after,
+                )
             )
         add_journal = """
             WITH posted AS (
@@ -244,22 +267,21 @@ def a_journal(
         add_entries = """
             INSERT INTO settlement_entry
                 (journal_id, ordinal, account_id, amount, currency, version, balance_after, wager)
-            SELECT %(id)s, n.ordinal, n.account, n.amount, %(entry_currency)s, n.version, n.balance, ''
+            SELECT %(id)s, n.ordinal, n.account, n.amount, n.currency, n.version, n.balance, ''
             FROM unnest(%(accounts)s::bigint[], %(ordinals)s::integer[], %(amounts)s::bigint[],
-                        %(versions)s::bigint[], %(balances)s::bigint[])
-                 AS n (account, ordinal, amount, version, balance)
+                        %(currencies)s::text[], %(versions)s::bigint[], %(balances)s::bigint[])
+                 AS n (account, ordinal, amount, currency, version, balance)
         """
-        columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 5
+        names = ("accounts", "ordinals", "amounts", "currencies", "versions", "balances")
         values: dict[str, Any] = {
             "id": id,
             "new": into is None,
             "kind": kind,
             "currency": currency,
-            "entry_currency": entry_currency,
             "count": len(moves) if entry_count is None else entry_count,
             "reverses": reverses,
             "round": round,
-            **dict(zip(("accounts", "ordinals", "amounts", "versions", "balances"), columns, strict=True)),
+            **{name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)},
         }
         connection.execute(add_journal + add_entries, values)
 
@@ -281,10 +303,8 @@ def test_a_journal_that_is_not_whole_or_does_not_add_up_is_refused(
     a_night()
     nok = "player:A17:wallet"
     (old,) = post(journal("fill", {GUESTS: -1, BANK: 1}))
-    alone = (
-        "INSERT INTO settlement_journal (id, kind, key, gaming_day, currency, entry_count, recorded_at)"
-        " VALUES (gen_random_uuid(), 'fill', 'alone', '2026-03-01', 'THB', 2, now())"
-    )
+    with act():
+        ledger.ensure_accounts(["external:cash:US"], currency="USD")
     dangling = (
         "INSERT INTO settlement_entry (journal_id, ordinal, account_id, amount, currency, version, balance_after,"
         " wager) SELECT id, n, 999999, 5 - 10 * n, 'THB', n + 1, 5 - 5 * n, '' FROM gen_random_uuid() AS id,"
@@ -295,8 +315,8 @@ def test_a_journal_that_is_not_whole_or_does_not_add_up_is_refused(
         "one entry of it missing": a_journal([(GUESTS, -100), (BANK, 100)], entry_count=3),
         "one entry too many": a_journal([(GUESTS, -100), (BANK, 60), (nok, 40)], entry_count=2),
         "entries from the second on": a_journal([(GUESTS, -100), (BANK, 100)], ordinals_from=1),
-        "no entries at all": lambda c: c.execute(alone),
-        "entries of no journal in no account": lambda c: c.execute(dangling),
+        "no entries at all": running(ALONE),
+        "entries of no journal in no account": running(dangling),
         "a pair that joins an old journal": a_journal(
             [(GUESTS, -100), (BANK, 100)], into=old, ordinals_from=2
         ),
@@ -308,7 +328,10 @@ def test_a_journal_that_is_not_whole_or_does_not_add_up_is_refused(
         "a kind of its own": a_journal([(GUESTS, -100), (BANK, 100)], kind="other"),
         "accounts left as they were": a_journal([(GUESTS, -100), (BANK, 100)], without_accounts=True),
         "a balance that does not follow": a_journal([(GUESTS, -100), (BANK, 100)], off_by=7),
-        "a version left out": a_journal([(GUESTS, -100), (BANK, 100)], skip=1),
+        "a journal of another currency": a_journal([(GUESTS, -100), (BANK, 100)], currency="USD"),
+        "baht against dollars": a_journal([(GUESTS, -100), ("external:cash:US", 100)]),
+        "a version left out before": a_journal([(GUESTS, -100), (BANK, 100)], skip_at=0),
+        "a version left out between": a_journal([(BANK, -100), (BANK, 100)], skip_at=1),
         "more than a wallet has": a_journal([(nok, -1_000), (BANK, 1_000)]),
     }
     for connection in (application, owner):
@@ -336,7 +359,7 @@ def test_an_account_is_not_set_below_its_floor_nor_below_what_is_held(
 def test_a_reversal_takes_back_exactly_what_it_names(application: Connection, owner: Connection) -> None:
     a_night()
     round = uuid4()
-    (fill,) = post(journal("fill", {GUESTS: -100, BANK: 100}))
+    (fill,) = post(journal("fill", {GUESTS: -100, BANK: 100}, round=round))
     first, reversed_before = post(
         journal("round", {GUESTS: -100, BANK: 100}, round=round),
         journal("round", {GUESTS: -100, BANK: 100}, round=round),
@@ -355,7 +378,7 @@ def test_a_reversal_takes_back_exactly_what_it_names(application: Connection, ow
         "in another order": back(exact[::-1], first),
         "the same way again": back([(GUESTS, -100), (BANK, 100)], first),
         "of another round": back(exact, first, round=uuid4()),
-        "of a fill": back(exact, fill, round=None),
+        "of a fill": back(exact, fill),
         "of nothing": back(exact, None),
         "of a reversal": back([(GUESTS, -100), (BANK, 100)], reversal),
         "a second time": back(exact, reversed_before),
@@ -425,26 +448,43 @@ def test_a_settlement_comes_once_and_a_revision_takes_back_the_one_before(applic
 
 
 def test_no_line_is_added_to_a_settlement_afterwards(application: Connection) -> None:
-    a_night()
-    settlement = Settlement.objects.get().id
+    """The first round lost 100 on one line; in the second one wager pushed; the third has no line yet, and lost 100."""
+    first = a_night()
+    lost = Settlement.objects.get(round_id=first).id
+    pushed, unwritten = a_settlement(house_net=0), a_settlement(house_net=100)
+    a_line(pushed)
 
-    def line(ordinal: int, *, net: int = 0, commission: int = 0) -> Attack:
+    def line(
+        settlement: Settlement | UUID, ordinal: int, *, stake: int = 0, net: int | None = None
+    ) -> Attack:
         return lambda connection: connection.execute(
             "INSERT INTO settlement_line (settlement_id, ordinal, wager, hand, owner_kind, owner_ref, account, stake,"
             " cards, hand_kind, dealer_cards, dealer_kind, step, multiple, gross, uncovered, commission, net,"
-            " rounding_bp) VALUES (%s, %s, 'w7', 'p7', 'seat', '7', %s, 0, '{}', '', '{}', '', '', 0, 0, 0, %s, %s, 0)",
-            [settlement, ordinal, GUESTS, commission, net],
+            " rounding_bp) VALUES (%s, %s, 'w7', 'p7', 'seat', '7', %s, %s, '{}', '', '{}', '', '', -1, %s, 0, 0, %s,"
+            " 0)",
+            [
+                settlement.id if isinstance(settlement, Settlement) else settlement,
+                ordinal,
+                GUESTS,
+                stake,
+                -stake,
+                -stake if net is None else net,
+            ],
         )
 
     attacks = {
-        "a push beside the others": line(1),
-        "in the place of another": line(0),
-        "a net that is not its gross": line(1, net=5),
+        "what the house's net says": line(unwritten, 0, stake=100),
+        "another sum than the house's net": line(unwritten, 0, stake=99),
+        "a net that is not its gross": line(unwritten, 0, stake=90, net=-100),
+        "not from the first place on": line(unwritten, 1, stake=100),
+        "a push beside a push": line(pushed, 1),
+        "more beside a loss": line(lost, 1, stake=100),
+        "in the place of another": line(lost, 0, stake=100),
     }
     assert {name: answer(application, attack) for name, attack in attacks.items()} == {
-        "a push beside the others": CHECKED,
+        **dict.fromkeys(attacks, CHECKED),
+        "what the house's net says": "done",
         "in the place of another": TWICE,
-        "a net that is not its gross": CHECKED,
     }
 
 
