@@ -206,6 +206,8 @@ def test_a_ruling_ends_the_question_of_a_third_card_either_way() -> None:
     assert (gone.doubts, faces(hand_of(gone, "p1"))) == ((), "3S 4D")
     assert "reads_differ p1.3" in flagged(there)
     assert "reads_differ p1.3" in flagged(gone)
+    counts = [one.findings[-1].detail[1:] for one in (there, gone)]
+    assert counts == [(("counts", "9H"), ("by", "ruled")), (("counts", ""), ("by", "removed"))]
 
 
 # ── Cards taken away ──────────────────────────────────────────────────────────────────────────────────────
@@ -236,6 +238,13 @@ def test_the_terminal_takes_back_a_bare_draw_mark_on_its_own() -> None:
     found = told("bet w1 p1 100 \n lock \n p1 draws \n remove p1.3 \n p1 3S 4D \n dealer KC 6D \n close")
     assert (found.doubts, found.findings, hand_of(found, "p1").drew) == ((), (), False)
     assert found.bare is None
+
+
+def test_a_bare_mark_may_be_taken_back_twice() -> None:
+    found = told(
+        "bet w1 p1 100 \n lock \n p1 draws \n remove p1.3 signed \n remove p1.3 \n p1 3S 4D \n dealer KC 6D"
+    )
+    assert (found.doubts, found.findings) == ((), ())
 
 
 def test_a_draw_mark_set_again_after_it_was_taken_back_stands() -> None:
@@ -317,7 +326,7 @@ def test_what_counts_in_place_of_differing_reads_is_named_with_its_reason() -> N
 def test_a_card_ruled_where_no_feed_read_one_is_no_disagreement() -> None:
     found = told(f"{TWO_HANDS} \n page: rule p1.3 2H \n close")
     assert faces(hand_of(found, "p1")) == "3S 4D 2H"
-    assert "reads_differ p1.3" not in flagged(found)
+    assert "reads_differ" not in [finding.kind for finding in found.findings]
 
 
 def test_a_lead_is_put_on_the_record_without_supervisors_as_well() -> None:
