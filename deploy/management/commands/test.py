@@ -67,6 +67,7 @@ class Command(BaseCommand):
             environment = dict(os.environ)
             if settings.LOCAL:
                 environment |= stack.enter_context(servers.running()).environment()
+                environment |= {"DEMONSTRATION": "1", "SECRET_KEY": place.django_secret() or ""}
             if arguments:
                 return _pytest(arguments=arguments, full=full, environment=environment).status
             outcomes = self._static(environment=environment)
