@@ -41,14 +41,20 @@ class Frontier:
         self.size = size
         self.peaks = list(peaks)
 
-    def add(self, leaf: bytes) -> None:
-        """Add one leaf hash at the right; the cost over n leaves is n hashes."""
+    def add(self, leaf: bytes) -> list[bytes]:
+        """Add one leaf hash at the right; the cost over n leaves is n hashes.
+
+        Return the roots of the complete subtrees that end with this leaf, of heights 1, 2, 3 … in that order.
+        """
         merged, size = leaf, self.size
+        completed = []
         while size & 1:
             merged = node_hash(self.peaks.pop(), merged)
+            completed.append(merged)
             size >>= 1
         self.peaks.append(merged)
         self.size += 1
+        return completed
 
     def root(self) -> bytes:
         if not self.peaks:

@@ -138,11 +138,17 @@ BEGIN
         SELECT c.relname AS name, c.relname <> 'audit_logentry' AS adds
         FROM pg_class c
         WHERE c.relnamespace = 'public'::regnamespace
-          AND c.relname IN ('audit_logentry', 'audit_leaf', 'audit_checkpoint')
+          AND c.relname IN ('audit_logentry', 'audit_leaf', 'audit_subtree', 'audit_checkpoint', 'audit_frontier')
     LOOP
         EXECUTE format('GRANT SELECT ON public.%I TO pokdeng_sealer', found.name);
         IF found.adds THEN
             EXECUTE format('GRANT INSERT ON public.%I TO pokdeng_sealer', found.name);
+            EXECUTE format('REVOKE INSERT ON public.%I FROM pokdeng_app', found.name);
+            EXECUTE format('GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO pokdeng_sealer');
+        END IF;
+        IF found.name = 'audit_frontier' THEN
+            GRANT UPDATE (size, peaks, last_xid, last_id, numbered_at, stopped, stopped_at)
+                ON public.audit_frontier TO pokdeng_sealer;
         END IF;
     END LOOP;
 END

@@ -29,13 +29,19 @@ PROPERTY: dict[str, Any] = {
 WITNESS = environment.text("WITNESS", "audit.log.witness")
 # Whether a ruling needs its supervisor's signature, or a supervisor on duty at the table is enough.
 SIGNATURES = environment.choice("SIGNATURES", default="required", among=("required", "on_duty"))
+# The log's name, where its checkpoints go (a folder outside the database, best on another machine), and the file of
+# the key that signs them, for the sealer's eyes alone.
+LOG_ORIGIN = environment.text("LOG_ORIGIN", "pokdeng")
+CHECKPOINT_FOLDER = environment.text("CHECKPOINT_FOLDER") or str(place.FOLDER / "checkpoints")
+SEAL_KEY_FILE = environment.text("SEAL_KEY_FILE") or str(place.FOLDER / "sealer" / "key")
 DEMONSTRATION = environment.flag("DEMONSTRATION", default=False)
 # What this process does: it decides time-outs. "web" for commands too.
-PROCESS = environment.choice("PROCESS", default="web", among=("web", "worker", "beat"))
+PROCESS = environment.choice("PROCESS", default="web", among=("web", "worker", "beat", "sealer"))
 
 # ── Django ───────────────────────────────────────────────────────────────────────────────────────────
 DEBUG = False
-DATABASE_URL = environment.text("DATABASE_URL") or place.database_url(role="pokdeng_app") or ""
+_role = "pokdeng_sealer" if PROCESS == "sealer" else "pokdeng_app"
+DATABASE_URL = environment.text("DATABASE_URL") or place.database_url(role=_role) or ""
 LOCAL = not environment.text("DATABASE_URL")
 SECRET_KEY = environment.text("SECRET_KEY")
 if not SECRET_KEY:

@@ -5,8 +5,18 @@ from __future__ import annotations
 from django.db import models
 
 from audit.models.log import CurrentTransaction, LogEntry, TransactionField
+from audit.models.sealing import Checkpoint, Frontier, Leaf, Subtree
 
-APPEND_ONLY: tuple[type[models.Model], ...] = (LogEntry,)
+APPEND_ONLY: tuple[type[models.Model], ...] = (LogEntry, Leaf, Subtree, Checkpoint)
 """Tables of this app that triggers and grants keep from ever being changed."""
 
-__all__ = ["APPEND_ONLY", "CurrentTransaction", "LogEntry", "TransactionField"]
+__all__ = [
+    "APPEND_ONLY",
+    "Checkpoint",
+    "CurrentTransaction",
+    "Frontier",
+    "Leaf",
+    "LogEntry",
+    "Subtree",
+    "TransactionField",
+]

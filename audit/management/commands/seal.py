@@ -1,0 +1,75 @@
+"""`manage.py seal`: the sealer. Runs as a process of its own, as pokdeng_sealer, the only reader of the signing key."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import OperationalError, connection
+from django.utils import timezone
+
+from audit import seal
+from audit.checkpoints import Store
+
+log = logging.getLogger("pokdeng.seal")
+
+NUMBER_SECONDS = 0.5
+SIGN_SECONDS = 3.0
+
+
+class Command(BaseCommand):
+    help = "Give committed entries their leaves and sign checkpoints, until told to stop."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--once", action="store_true", help="number what there is, sign once, and end")
+
+    def handle(self, *, once: bool, **_: Any) -> None:
+        store = Store(folder=Path(settings.CHECKPOINT_FOLDER), key_file=Path(settings.SEAL_KEY_FILE))
+        if once:
+            _number_all()
+            _sign(store)
+            return
+        ended = _Ended()
+        signed_at = 0.0
+        while not ended:
+            try:
+                _number_all()
+                if time.monotonic() - signed_at >= SIGN_SECONDS:
+                    _sign(store)
+                    signed_at = time.monotonic()
+            except OperationalError:
+                log.exception("the database cannot be reached; trying again")
+                connection.close()
+            time.sleep(NUMBER_SECONDS)
+
+
+class _Ended:
+    """True once somebody asked the process to end."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._ask)
+
+    def _ask(self, number: int, frame: object) -> None:
+        self.asked = True
+
+    def __bool__(self) -> bool:
+        return self.asked
+
+
+def _number_all() -> None:
+    while seal.number(now=timezone.now()) == seal.MOST:
+        pass
+
+
+def _sign(store: Store) -> None:
+    # What stops it is said and logged where it is found; leaves go on.
+    with contextlib.suppress(seal.Stopped):
+        seal.sign_checkpoint(store=store, now=timezone.now())
