@@ -89,8 +89,8 @@ def _without(hole: Range, taken: Range) -> list[Range]:
 def waive(*, device: Device, first: int, last: int, person: Person, reason: str, now: datetime) -> None:
     """Give up waiting for numbers ``first``..``last`` of a device; they hold no round any more.
 
-    They must all be missing (``gap_not_found``). The rounds they held are due again. Should a waived number arrive
-    after all, it is recorded like any other.
+    They must all be missing (``gap_not_found``). Should a waived number arrive after all, it is recorded like any
+    other. Called by ``rounds.waive_gap``, which makes the rounds they held due again.
     """
     locked = Device.objects.select_for_update().get(pk=device.pk)
     if not any(hole[0] <= first and last <= hole[1] for hole in locked.holes):

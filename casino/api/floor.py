@@ -16,7 +16,6 @@ from rest_framework.response import Response
 from casino import devices, people, refusals, rounds, tables
 from casino.api import payloads, strict_json
 from casino.api.door import Door, Shape, Whole, described
-from casino.events import Act
 from casino.models import Device, Table, TableSession
 from casino.refusals import Refusal
 from casino.rounds import Answer, Report
@@ -195,14 +194,11 @@ class GapWaivers(Door):
             badge=given["badge"], secret=given["pin"], with_pin=True, at=self.principal.code, now=now
         )
 
-        def do(act: Act) -> None:
-            if not people.may_rule(person, tables.lock_session(found.table)):
-                raise Refusal("not_on_duty")
-            devices.waive(
+        self.act(
+            lambda act: rounds.waive_gap(
                 device=found, first=first, last=last, person=person, reason=given["reason"], now=act.now
             )
-
-        self.act(do)
+        )
         return Response({"device": found.code, "first": first, "last": last}, status=201)
 
 

@@ -17,7 +17,7 @@ from casino.models import Device, RoundEvent, Standing
 from casino.refusals import Refusal
 from casino.rounds import writing
 from casino.rounds.ground import Ground, Row, Seen
-from casino.rounds.reports import CAMERA_KINDS, NEEDS_SIGNATURE, Answer, Report
+from casino.rounds.reports import NEEDS_SIGNATURE, Answer, Report
 from casino.rounds.writing import Refused, Taken
 
 CLOCK_TOLERANCE = timedelta(minutes=1)
@@ -27,7 +27,8 @@ def append(*, device: Device, reports: Sequence[Report], sent_at: datetime | Non
     """Record a device's reports, in the order given; answer each one.
 
     ``sent_at`` is when the request was sent by the device's clock (UTC); without it an event's own time counts only
-    within a minute of ours. Must run in an act. Ten statements, whatever the number of events and rounds.
+    within a minute of ours. Must run in an act. Nine statements, ten where something is refused, whatever the number
+    of events and rounds.
     """
     ground = Ground(device=device, now=events.current().now)
     ground.lock(reports)
@@ -47,18 +48,19 @@ class _Batch:
         self.offset = None if sent_at is None else ground.now - sent_at
         self.taken: list[Taken] = []
         self.refused: list[Refused] = []
+        self.turned_away: list[Refused] = []
 
     def take(self, report: Report) -> Answer:
         if report.seq < 1 and report.refusal is not None:
             # It has no number of this device, so there is nothing to keep it under.
-            return Answer(report.seq, "refused", report.refusal.code, report.refusal.fields)
+            return self._turn_away(report, report.refusal)
         seen = self.ground.seen.get(report.seq)
         if seen is not None:
             return self._again(report, seen)
-        refusal = report.refusal or self._refusal_of(report)
+        refusal = self.ground.refusal_of(report) or self._refusal_of(report)
         if refusal is not None and refusal.code == "table_closed":
             # The number stays free: sent again once the table is open, the event is recorded.
-            return Answer(report.seq, "refused", refusal.code)
+            return self._turn_away(report, refusal)
         if refusal is not None:
             return self._refuse(report, refusal, claims=True)
         self._record(report)
@@ -71,6 +73,11 @@ class _Batch:
             return Answer(report.seq, "refused", seen.code, seen.fields, seen.extra)
         return Answer(report.seq, "duplicate")
 
+    def _turn_away(self, report: Report, refusal: Refusal) -> Answer:
+        answer = Answer(report.seq, "refused", refusal.code, refusal.fields, refusal.extra)
+        self.turned_away.append(Refused(report, False, answer))
+        return answer
+
     def _refuse(self, report: Report, refusal: Refusal, *, claims: bool) -> Answer:
         answer = Answer(report.seq, "refused", refusal.code, refusal.fields, refusal.extra)
         if claims:
@@ -82,8 +89,6 @@ class _Batch:
         return answer
 
     def _refusal_of(self, report: Report) -> Refusal | None:
-        if self.device.kind == Device.Kind.CAMERA and report.kind not in CAMERA_KINDS:
-            return Refusal("kind_not_allowed", fields={"type": "a camera reads cards only"})
         row = self.ground.rows.get(report.round) if report.round else None
         if row is None:
             return Refusal("table_closed")
@@ -91,8 +96,6 @@ class _Batch:
             return Refusal(
                 "other_tables_round", fields={"subject": "this round is not of the device's table"}
             )
-        if report.person is not None and report.person not in self.ground.people:
-            return Refusal("invalid_value", fields={"person": "no such person"})
         if report.kind == "round_opened":
             return self._open(report, row)
         return None
@@ -104,16 +107,20 @@ class _Batch:
         number = report.data["number"]
         winner = self.ground.openings.get(number)
         if winner is not None:
+            # An alias never stands for itself; its cards, those that came before included, are the winner's to weigh.
             row.alias_of, row.changed = winner.id, True
+            row.standing, row.reasons, row.due_at = Standing.PLAYING, [], None
+            if winner.standing == Standing.HELD:
+                self._make_due(winner, self.now)
             return Refusal(
                 "round_exists", fields={"data.number": "taken"}, round=str(winner.id), number=number
             )
         row.number, row.recorder, row.changed = number, self.device.id, True
-        row.opened_at = self._instant(report)[0]
+        row.opened_at = self._instant(report, row)[0]
         self.ground.openings[number] = row
         return None
 
-    def _instant(self, report: Report) -> tuple[datetime, bool]:
+    def _instant(self, report: Report, row: Row) -> tuple[datetime, bool]:
         """Return when it happened by our clock, and whether the device's word had to be set aside."""
         happened_at = report.happened_at or self.now
         clock_off = False
@@ -123,14 +130,15 @@ class _Batch:
             instant = happened_at
         else:
             instant, clock_off = self.now, True
-        return min(max(instant, self.ground.session_opened_at), self.now), clock_off
+        return min(max(instant, row.session_opened_at), self.now), clock_off
 
     def _record(self, report: Report) -> None:
         row = self.ground.rows[report.round]  # type: ignore[index]
         stands = self.ground.rows[row.alias_of] if row.alias_of else row
         late = stands.standing in (Standing.SETTLED, Standing.VOIDED)
-        instant, clock_off = self._instant(report)
-        signed, signer = self._sign_off(report)
+        instant, clock_off = self._instant(report, row)
+        acted = report.person or self.ground.dealer_of(row)
+        signed, signer = self._sign_off(report, acted)
         row.event_count += 1
         row.changed = True
         self.ground.seen[report.seq] = Seen(report.sha256, "", {}, {})
@@ -144,15 +152,18 @@ class _Batch:
                 clock_off=clock_off,
                 signed=signed,
                 signer=signer,
-                person=report.person or self.ground.dealer,
+                person=acted,
             )
         )
-        if not late and self.device.kind == Device.Kind.TERMINAL:
-            self._advance(stands, report.kind, instant)
-        elif not late and stands.standing == Standing.HELD:
-            self._make_due(stands, self.now)
+        if not late:
+            tells = stands is row and self.device.kind == Device.Kind.TERMINAL
+            self._advance(stands, report.kind if tells else "", instant)
 
     def _advance(self, row: Row, kind: str, instant: datetime) -> None:
+        """Make the round due where it was closed, or was held and may stand differently now.
+
+        ``kind`` is empty for a camera and for another terminal's round of the same number: they tell no close.
+        """
         if kind in ("round_closed", "round_voided"):
             grace = timedelta(
                 milliseconds=self.device.table.camera_grace_ms if self.device.table.camera else 0
@@ -165,16 +176,16 @@ class _Batch:
     def _make_due(self, row: Row, due_at: datetime) -> None:
         row.standing, row.reasons, row.due_at, row.changed = Standing.DUE, [], due_at, True
 
-    def _sign_off(self, report: Report) -> tuple[str, UUID | None]:
-        """Return how the report was signed, and by whom; ("", None) where no sign-off counts."""
+    def _sign_off(self, report: Report, acted: UUID | None) -> tuple[str, UUID | None]:
+        """Return how the report was signed, and by whom; ("", None) where no sign-off counts. Nobody signs for what
+        they did themselves, whatever the setting."""
         if report.kind not in NEEDS_SIGNATURE:
             return RoundEvent.Signed.NOT, None
-        acted = report.person or self.ground.dealer
         given = self.ground.signatures.get(report.signature) if report.signature else None
         if given is not None:
             if given.may_rule and given.sha256 == report.content_sha256 and given.person != acted:
                 return RoundEvent.Signed.SIGNATURE, given.person
-        elif settings.SIGNATURES == "on_duty" and self.ground.supervisor is not None:
+        elif settings.SIGNATURES == "on_duty" and self.ground.supervisor not in (None, acted):
             return RoundEvent.Signed.ON_DUTY, self.ground.supervisor
         return RoundEvent.Signed.NOT, None
 
@@ -188,4 +199,10 @@ class _Batch:
                 if row.standing == Standing.HELD and "sequence_gap" in row.reasons:
                     self._make_due(row, self.now)
         ground.last_seq, ground.holes = last_seq, holes
-        writing.write(ground=ground, offset=self.offset, taken=self.taken, refused=self.refused)
+        writing.write(
+            ground=ground,
+            offset=self.offset,
+            taken=self.taken,
+            refused=self.refused,
+            turned_away=self.turned_away,
+        )

@@ -1,6 +1,7 @@
 """What a batch of reports stands on: everything locked and read before the first of them is taken in.
 
 Locks in the order of the service: the device's numbers, the session, the rounds by id.
+A report that is refused makes no row: a round nobody may write to could never be finished.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from django.db import connection
 from casino import devices
 from casino.models import Device
 from casino.refusals import Refusal
-from casino.rounds.reports import Report
+from casino.rounds.reports import CAMERA_KINDS, Report
 
 
 @dataclass(slots=True)
@@ -36,6 +37,7 @@ class Row:
     opened_at: datetime | None
     closed_at: datetime | None
     event_count: int
+    session_opened_at: datetime
     changed: bool = False
 
 
@@ -65,7 +67,6 @@ class Ground:
         self.device = device
         self.now = now
         self.session: UUID | None = None
-        self.session_opened_at = now
         self.dealer: UUID | None = None
         self.supervisor: UUID | None = None
         self.rows: dict[UUID, Row] = {}
@@ -82,10 +83,24 @@ class Ground:
         with connection.cursor() as cursor:
             self._lock_device(cursor)
             self._lock_session(cursor)
-            self._make_rounds(cursor, reports)
-            self._lock_rounds(cursor, reports)
             self._read_seen(cursor, [report.seq for report in reports])
             self._read_people(cursor, reports)
+            self._make_rounds(cursor, reports)
+            self._lock_rounds(cursor, reports)
+
+    def refusal_of(self, report: Report) -> Refusal | None:
+        """Say what is wrong with a report whatever its round is."""
+        if report.refusal is not None:
+            return report.refusal
+        if self.device.kind == Device.Kind.CAMERA and report.kind not in CAMERA_KINDS:
+            return Refusal("kind_not_allowed", fields={"type": "a camera reads cards only"})
+        if report.person is not None and report.person not in self.people:
+            return Refusal("invalid_value", fields={"person": "no such person"})
+        return None
+
+    def dealer_of(self, row: Row) -> UUID | None:
+        """Who deals now, where the round is of this session: who dealt an earlier one is not asked for here."""
+        return self.dealer if row.session == self.session else None
 
     def _lock_device(self, cursor: Any) -> None:
         cursor.execute(
@@ -100,7 +115,7 @@ class Ground:
 
     def _lock_session(self, cursor: Any) -> None:
         cursor.execute(
-            "SELECT s.id, s.opened_at,"
+            "SELECT s.id,"
             " (SELECT person_id FROM casino_duty WHERE session_id = s.id AND role = 'dealer' AND off_at IS NULL),"
             " (SELECT person_id FROM casino_duty WHERE session_id = s.id AND role = 'supervisor'"
             "  AND off_at IS NULL)"
@@ -109,40 +124,7 @@ class Ground:
         )
         found = cursor.fetchone()
         if found is not None:
-            self.session, self.session_opened_at, self.dealer, self.supervisor = found
-
-    def _make_rounds(self, cursor: Any, reports: Sequence[Report]) -> None:
-        if self.session is None:
-            return
-        ids = sorted({report.round for report in reports if report.round and report.refusal is None})
-        cursor.execute(
-            "INSERT INTO casino_round (id, table_id, session_id, standing, reasons, in_dispute, created_at,"
-            " event_count, cards_seen) SELECT id, %s, %s, '', '{}', false, %s, 0, 0 FROM unnest(%s::uuid[]) AS id"
-            " ON CONFLICT (id) DO NOTHING",
-            [self.device.table_id, self.session, self.now, ids],
-        )
-
-    def _lock_rounds(self, cursor: Any, reports: Sequence[Report]) -> None:
-        """Lock the rounds named, those they are aliases of, those that have a number claimed here, and those of the
-        session that wait for missing numbers of a device."""
-        readable = [report for report in reports if report.refusal is None]
-        ids = [report.round for report in readable if report.round]
-        numbers = [report.data["number"] for report in readable if report.kind == "round_opened"]
-        cursor.execute(
-            "SELECT id, table_id, session_id, number, recorder_id, alias_of_id, standing, reasons, due_at, opened_at,"
-            " closed_at, event_count FROM casino_round"
-            " WHERE id = ANY(%(ids)s::uuid[] || ARRAY(SELECT alias_of_id FROM casino_round"
-            "                                 WHERE id = ANY(%(ids)s::uuid[]) AND alias_of_id IS NOT NULL))"
-            " OR (session_id = %(session)s AND number = ANY(%(numbers)s::int[]))"
-            " OR (session_id = %(session)s AND standing = 'held' AND 'sequence_gap' = ANY(reasons))"
-            " ORDER BY id FOR UPDATE",
-            {"ids": ids, "session": self.session, "numbers": numbers},
-        )
-        for found in cursor.fetchall():
-            row = Row(*found)
-            self.rows[row.id] = row
-            if row.number is not None and row.session == self.session and row.alias_of is None:
-                self.openings[row.number] = row
+            self.session, self.dealer, self.supervisor = found
 
     def _read_seen(self, cursor: Any, numbers: Sequence[int]) -> None:
         cursor.execute(
@@ -174,6 +156,52 @@ class Ground:
                 self.people.add(key)
             else:
                 self.signatures[key] = Given(person, bytes(sha256), bool(may_rule))
+
+    def _make_rounds(self, cursor: Any, reports: Sequence[Report]) -> None:
+        if self.session is None:
+            return
+        ids = sorted(self._rounds_to_write(reports))
+        cursor.execute(
+            "INSERT INTO casino_round (id, table_id, session_id, standing, reasons, in_dispute, created_at,"
+            " event_count, cards_seen) SELECT id, %s, %s, '', '{}', false, %s, 0, 0 FROM unnest(%s::uuid[]) AS id"
+            " ON CONFLICT (id) DO NOTHING",
+            [self.device.table_id, self.session, self.now, ids],
+        )
+
+    def _rounds_to_write(self, reports: Sequence[Report]) -> set[UUID]:
+        """The rounds of the reports that are the first to use their number and not refused."""
+        found: set[UUID] = set()
+        used = set(self.seen)
+        for report in reports:
+            if report.seq in used:
+                continue
+            used.add(report.seq)
+            if report.round is not None and self.refusal_of(report) is None:
+                found.add(report.round)
+        return found
+
+    def _lock_rounds(self, cursor: Any, reports: Sequence[Report]) -> None:
+        """Lock the rounds named, those they are aliases of, those that have a number claimed here, and those of the
+        session that wait for missing numbers of a device."""
+        readable = [report for report in reports if report.refusal is None]
+        ids = [report.round for report in reports if report.round]
+        numbers = [report.data["number"] for report in readable if report.kind == "round_opened"]
+        cursor.execute(
+            "SELECT r.id, r.table_id, r.session_id, r.number, r.recorder_id, r.alias_of_id, r.standing, r.reasons,"
+            " r.due_at, r.opened_at, r.closed_at, r.event_count, s.opened_at"
+            " FROM casino_round r JOIN casino_tablesession s ON s.id = r.session_id"
+            " WHERE r.id = ANY(%(ids)s::uuid[] || ARRAY(SELECT alias_of_id FROM casino_round"
+            "                                   WHERE id = ANY(%(ids)s::uuid[]) AND alias_of_id IS NOT NULL))"
+            " OR (r.session_id = %(session)s AND r.number = ANY(%(numbers)s::int[]))"
+            " OR (r.session_id = %(session)s AND r.standing = 'held' AND 'sequence_gap' = ANY(r.reasons))"
+            " ORDER BY r.id FOR UPDATE OF r",
+            {"ids": ids, "session": self.session, "numbers": numbers},
+        )
+        for found in cursor.fetchall():
+            row = Row(*found)
+            self.rows[row.id] = row
+            if row.number is not None and row.session == self.session and row.alias_of is None:
+                self.openings[row.number] = row
 
 
 def _json(value: Any) -> Any:

@@ -34,7 +34,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A report that is kept as evidence alone; ``claims`` says whether it is what uses up its number."""
+    """A report that changes no round; ``claims`` says whether it is what uses up its number."""
 
     report: Report
     claims: bool
@@ -42,20 +42,24 @@ class Refused:
 
 
 def write(
-    *, ground: Ground, offset: timedelta | None, taken: Sequence[Taken], refused: Sequence[Refused]
+    *,
+    ground: Ground,
+    offset: timedelta | None,
+    taken: Sequence[Taken],
+    refused: Sequence[Refused],
+    turned_away: Sequence[Refused],
 ) -> None:
-    """Write what became of a batch and tell the witness. At most five statements."""
+    """Write what became of a batch and tell the witness, also of what was turned away without being kept.
+
+    At most four statements.
+    """
     with connection.cursor() as cursor:
         if taken:
             _insert_events(cursor, ground, offset, taken)
         if refused:
             _insert_refused(cursor, ground, refused)
-        _update_rounds(cursor, [row for row in ground.rows.values() if row.changed])
-        cursor.execute(
-            "UPDATE casino_device SET last_seq = %s, holes = %s, last_contact_at = %s WHERE id = %s",
-            [ground.last_seq, json.dumps(ground.holes), ground.now, ground.device.id],
-        )
-    facts = _facts(ground, taken, refused)
+        _update(cursor, ground)
+    facts = _facts(ground, taken, [*refused, *turned_away])
     if facts:
         events.announce(facts)
 
@@ -116,15 +120,19 @@ def _round_of(ground: Ground, report: Report) -> UUID | None:
     return row.id if row is not None and row.table == ground.device.table_id else None
 
 
-def _update_rounds(cursor: Any, rows: Sequence[Row]) -> None:
+def _update(cursor: Any, ground: Ground) -> None:
+    """Bring the rounds and the device's numbers up to date, in one statement."""
+    rows = [row for row in ground.rows.values() if row.changed]
     cursor.execute(
-        "UPDATE casino_round AS r SET number = v.number, recorder_id = v.recorder, alias_of_id = v.alias_of,"
-        " standing = v.standing, reasons = CASE WHEN v.standing = 'held' THEN r.reasons ELSE '{}' END,"
+        "WITH told AS (UPDATE casino_round AS r SET number = v.number, recorder_id = v.recorder,"
+        " alias_of_id = v.alias_of, standing = v.standing,"
+        " reasons = CASE WHEN v.standing = 'held' THEN r.reasons ELSE '{}' END,"
         " due_at = v.due_at, opened_at = v.opened_at, closed_at = v.closed_at, event_count = v.event_count"
         " FROM unnest(%s::uuid[], %s::int[], %s::uuid[], %s::uuid[], %s::text[], %s::timestamptz[],"
         " %s::timestamptz[], %s::timestamptz[], %s::int[])"
         " AS v(id, number, recorder, alias_of, standing, due_at, opened_at, closed_at, event_count)"
-        " WHERE r.id = v.id",
+        " WHERE r.id = v.id)"
+        " UPDATE casino_device SET last_seq = %s, holes = %s, last_contact_at = %s WHERE id = %s",
         [
             [row.id for row in rows],
             [row.number for row in rows],
@@ -135,6 +143,10 @@ def _update_rounds(cursor: Any, rows: Sequence[Row]) -> None:
             [row.opened_at for row in rows],
             [row.closed_at for row in rows],
             [row.event_count for row in rows],
+            ground.last_seq,
+            json.dumps(ground.holes),
+            ground.now,
+            ground.device.id,
         ],
     )
 
@@ -153,8 +165,7 @@ def _facts(ground: Ground, taken: Sequence[Taken], refused: Sequence[Refused]) -
             }
         )
     for no in refused:
-        known = no.report.round if no.report.round in ground.rows else None
-        told = by_round.setdefault(known, {"events": [], "refused": []})
+        told = by_round.setdefault(_round_of(ground, no.report), {"events": [], "refused": []})
         told["refused"].append(
             {"seq": no.report.seq, "sha256": no.report.sha256.hex(), "code": no.answer.code}
         )
