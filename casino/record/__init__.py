@@ -5,8 +5,9 @@ give the same record in whatever order they arrived. Nothing here knows a house'
 decides how contradicting reads are taken (the feed that leads), ``led(record, lead=…)`` gives the record
 under that sheet.
 
-Read in order: ``values``, this module, then the steps of the fold: ``feeds`` (who sent what), ``story``
-(what they say), ``standing`` (what that comes to), and ``written`` (the record as JSON).
+Read in order: ``values``, this module, then the steps of the fold: ``feeds`` (who sent what), ``story`` (what
+they say, with ``bets`` and supervisors' ``acts``, gathered in ``told``), ``standing`` (what that comes to), and
+``written`` (the record as JSON).
 """
 
 from collections.abc import Sequence

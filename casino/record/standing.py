@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from casino import cards
-from casino.record.story import AFTER_ALL, BASE, Act, Story
+from casino.record.told import AFTER_ALL, BASE, Act, Story
 from casino.record.values import HANDS, Finding, Hand, Lead, Read, RoundRecord, Slot
 
 _TAEM = tuple(min(cards.rank(card) + 1, 10) % 10 for card in cards.DECK)

@@ -5,86 +5,14 @@ close. Reads of every feed are collected by slot, and what supervisors did is ke
 record can be made with it and without it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
 
-from casino import cards
-from casino.record import feeds
-from casino.record.values import HANDS, Banker, Event, Finding, Gap, Owner, Read, Wager
+from casino.record import acts, bets, feeds
+from casino.record.told import AFTER_ALL, BASE, CARD, Story
+from casino.record.values import Banker, Event, Gap, Read
 
-BASE = {hand: place * 8 for place, hand in enumerate(HANDS)}
-"""A slot's key is its hand's base + its position (1–6), so that sorted keys are slots in
-the record's order.
-"""
-
-AFTER_ALL = 1 << 62
-"""The turn of an act that follows the whole story: one from a page, a decision, or another terminal."""
-
-_CARD = {cards.text(card): card for card in cards.DECK}
 _WHILE_BETS_ARE_OPEN = frozenset({"round_opened", "bet_placed", "bet_changed", "bet_withdrawn", "note"})
-
-
-class Act(NamedTuple):
-    """A card ``ruled`` or ``removed``, or a draw mark without a face taken back (``unmarked``), at its
-    ``turn`` of the story. ``own``: the terminal's own act, which stands without any supervisor too.
-    """
-
-    kind: str
-    key: int
-    card: int
-    turn: int
-    place: int
-    own: bool = False
-
-
-@dataclass(slots=True)
-class Story:
-    """Everything told, gathered event by event by the handlers below; ``standing`` makes the record of it.
-
-    ``marks`` are draw marks with their turn, ``drawn`` the hands that drew by mark or by third card,
-    ``checked`` every hand checked at all, ``checks`` those whose check counted, with its place; ``dead``
-    the positions of a hand that died in the story; ``supervised`` says that a supervisor's act changed
-    something.
-    """
-
-    currency: str
-    recorders: frozenset[str]
-    holed: bool
-    opened: Event | None = None
-    closed: Event | None = None
-    bets_closed_ms: int | None = None
-    direction: str = ""
-    order: tuple[str, ...] = ()
-    banker: Banker | None = None
-    deck: str = ""
-    sheet_shown: str = ""
-    bets: dict[str, Wager] = field(default_factory=dict)
-    placed: set[str] = field(default_factory=set)
-    reads: dict[int, list[Read]] = field(default_factory=dict)
-    read_by_camera: set[int] = field(default_factory=set)
-    marks: dict[str, int] = field(default_factory=dict)
-    stayed: set[str] = field(default_factory=set)
-    overstayed: set[str] = field(default_factory=set)
-    pok_shown: set[str] = field(default_factory=set)
-    drawn: set[str] = field(default_factory=set)
-    dead: dict[str, set[int]] = field(default_factory=dict)
-    dealer_drew: bool = False
-    checked: set[str] = field(default_factory=set)
-    checks: dict[str, int] = field(default_factory=dict)
-    turns: dict[str, None] = field(default_factory=dict)
-    dealt: dict[str, None] = field(default_factory=dict)
-    declared: Mapping[str, int] = field(default_factory=dict)
-    acts: list[Act] = field(default_factory=list)
-    voided: bool = False
-    waived: set[str] = field(default_factory=set)
-    supervised: bool = False
-    findings: list[Finding] = field(default_factory=list)
-    turn: int = 0
-
-    def find(self, kind: str, subject: str, *detail: tuple[str, Any]) -> None:
-        self.findings.append(Finding(kind, subject, detail))
 
 
 def tell(events: Sequence[Event], *, unknown: Sequence[Gap], currency: str) -> Story:
@@ -98,7 +26,7 @@ def tell(events: Sequence[Event], *, unknown: Sequence[Gap], currency: str) -> S
     _from_the_recorder(story, told.story)
     story.turn = AFTER_ALL
     for event in told.pages:
-        _act(story, event)
+        acts.take(story, event)
     for wager in story.bets.values():
         if wager.owner.kind == "person":
             story.find("dealer_bet_on_guest", wager.id, ("hand", wager.hand), ("stake", wager.stake))
@@ -140,7 +68,7 @@ def _camera_read(story: Story, event: Event) -> None:
         return
     data = event.data
     key = BASE[data["hand"]] + data["position"]
-    read = Read(event.source, "camera", _CARD[data["card"]])
+    read = Read(event.source, "camera", CARD[data["card"]])
     story.read_by_camera.add(key)
     seen = story.reads.get(key)
     if seen is None:
@@ -160,9 +88,9 @@ def _from_another_terminal(story: Story, event: Event) -> None:
         _terminal_read(story, event)
     elif kind == "card_corrected":
         _corrected_read(story, event)
-    elif kind in _ACTS:
+    elif kind in acts.HANDLERS:
         story.turn = AFTER_ALL
-        _act(story, event)
+        acts.take(story, event)
     else:
         _handler(kind)
 
@@ -173,7 +101,7 @@ def _terminal_read(story: Story, event: Event) -> bool:
     """
     data = event.data
     key = BASE[data["hand"]] + data["position"]
-    read = Read(event.source, "terminal", _CARD[data["card"]])
+    read = Read(event.source, "terminal", CARD[data["card"]])
     seen = story.reads.get(key)
     if seen is None:
         story.reads[key] = [read]
@@ -194,7 +122,7 @@ def _corrected_read(story: Story, event: Event) -> bool:
     seen = story.reads.setdefault(key, [])
     others = [other for other in seen if other.source != event.source]
     first = len(others) == len(seen)
-    seen[:] = [*others, Read(event.source, "terminal", _CARD[data["card"]])]
+    seen[:] = [*others, Read(event.source, "terminal", CARD[data["card"]])]
     return first
 
 
@@ -215,17 +143,12 @@ def _card_corrected(story: Story, event: Event) -> None:
 
 
 def _third_card(story: Story, hand: str, position: int) -> None:
-    if hand in story.dead and (position in story.dead[hand] or _rank(story, hand, position) < 3):
+    if hand in story.dead and (position in story.dead[hand] or story.rank(hand, position) < 3):
         return  # it is dead itself, or stands in for a dead card
     if hand in story.stayed and hand not in story.overstayed:
         story.overstayed.add(hand)
         story.find("card_after_stay", hand)
     _drew(story, hand)
-
-
-def _rank(story: Story, hand: str, position: int) -> int:
-    """Which card of the hand a position is once the order closes up over cards that died before."""
-    return position - sum(1 for dead in story.dead.get(hand, ()) if dead < position)
 
 
 def _drew(story: Story, hand: str) -> None:
@@ -255,69 +178,6 @@ def _round_opened(story: Story, event: Event) -> None:
 
 def _out_of_order(story: Story, event: Event) -> None:
     story.find("out_of_order_event", "", ("event", event.kind), ("source", event.source), ("seq", event.seq))
-
-
-def _owner(data: Mapping[str, Any]) -> Owner:
-    if "seat" in data:
-        return Owner("seat", str(data["seat"]))
-    if "account" in data:
-        return Owner("account", data["account"])
-    return Owner("person", str(data["person"]))
-
-
-def _bet_placed(story: Story, event: Event) -> None:
-    data = event.data
-    wager, hand, stake = data["wager"], data["hand"], data["stake"]
-    amount, currency = stake["amount"], stake["currency"]
-    if story.bets_closed_ms is not None:
-        _late_bet(story, event, ("hand", hand), ("stake", amount), ("currency", currency))
-        return
-    why = ""
-    if wager in story.placed:
-        why = "placed_before"
-    elif hand == "dealer" or hand.startswith("junk"):
-        why = "hand"
-    elif currency != story.currency:
-        why = "currency"
-    story.placed.add(wager)
-    if why:
-        _not_in_play(story, wager, why, ("hand", hand), ("stake", amount), ("currency", currency))
-    else:
-        story.bets[wager] = Wager(wager, hand, _owner(data["owner"]), amount)
-
-
-def _bet_changed(story: Story, event: Event) -> None:
-    data = event.data
-    wager, amount, currency = data["wager"], data["stake"]["amount"], data["stake"]["currency"]
-    if story.bets_closed_ms is not None:
-        _late_bet(story, event, ("stake", amount), ("currency", currency))
-        return
-    bet = story.bets.get(wager)
-    if bet is None:
-        _not_in_play(story, wager, "unknown", ("stake", amount), ("currency", currency))
-    elif currency != story.currency:
-        _not_in_play(story, wager, "currency", ("stake", amount), ("currency", currency))
-    else:
-        story.bets[wager] = Wager(wager, bet.hand, bet.owner, amount)
-
-
-def _bet_withdrawn(story: Story, event: Event) -> None:
-    wager = event.data["wager"]
-    if story.bets_closed_ms is not None:
-        _late_bet(story, event)
-    elif story.bets.pop(wager, None) is None:
-        _not_in_play(story, wager, "unknown")
-
-
-def _late_bet(story: Story, event: Event, *detail: tuple[str, Any]) -> None:
-    wager = event.data["wager"]
-    bet = story.bets.get(wager)
-    counts = () if bet is None else (("counts", bet.stake),)
-    story.find("late_bet", wager, ("event", event.kind), *detail, *counts)
-
-
-def _not_in_play(story: Story, wager: str, why: str, *detail: tuple[str, Any]) -> None:
-    story.find("bet_not_in_play", wager, ("why", why), *detail)
 
 
 def _bets_locked(story: Story, event: Event) -> None:
@@ -382,109 +242,11 @@ def _round_closed(story: Story, event: Event) -> None:
         story.closed = event
 
 
-def _act(story: Story, event: Event) -> None:
-    """What a supervisor does, at the terminal or from a page: without a signature it changes nothing."""
-    handler = _ACTS.get(event.kind)
-    if handler is None:
-        raise ValueError(f"not an act of a {event.feed}: {event.kind!r}")
-    handler(story, event)
-
-
-def _unsigned(story: Story, event: Event) -> bool:
-    if event.signed:
-        return False
-    data = event.data
-    subject = f"{data['hand']}.{data['position']}" if "position" in data else data.get("wager", "")
-    story.find("unsigned_ruling", subject, ("event", event.kind))
-    return True
-
-
-def _card_ruled(story: Story, event: Event) -> None:
-    if _unsigned(story, event):
-        return
-    data = event.data
-    key = BASE[data["hand"]] + data["position"]
-    story.acts.append(Act("ruled", key, _CARD[data["card"]], story.turn, event.place))
-    story.supervised = True
-
-
-def _card_removed(story: Story, event: Event) -> None:
-    """Take a card away, or a draw mark that has no face: the latter is the terminal's own, signed or not.
-
-    Where only another feed saw a face, the terminal may take back its mark, which leaves the two at odds; the
-    card itself goes by signature alone.
-    """
-    hand, position = event.data["hand"], event.data["position"]
-    key = BASE[hand] + position
-    reads = story.reads.get(key, ())
-    ruled = any(act.kind == "ruled" and act.key == key for act in story.acts)
-    faced = ruled or any(event.signed or read.source in story.recorders for read in reads)
-    if not faced and 3 in (position, _rank(story, hand, position)):
-        by_a_page = event.feed != "terminal"
-        if by_a_page or event.source in story.recorders:
-            story.acts.append(Act("unmarked", key, -1, story.turn, event.place, own=not by_a_page))
-            story.supervised |= by_a_page
-    elif _unsigned(story, event):
-        return
-    else:
-        story.acts.append(Act("removed", key, -1, story.turn, event.place))
-        story.supervised = True
-        story.dead.setdefault(hand, set()).add(position)
-    if position >= 3:
-        story.drawn.discard(hand)
-        if hand == "dealer":
-            story.dealer_drew = False
-
-
-def _hold_waived(story: Story, event: Event) -> None:
-    if not _unsigned(story, event):
-        story.waived.add(event.data["reason_code"])
-        story.supervised = True
-
-
-def _round_voided(story: Story, event: Event) -> None:
-    if not _unsigned(story, event):
-        story.voided = True
-        story.supervised = True
-
-
-def _recorder_changed(story: Story, event: Event) -> None:
-    _unsigned(story, event)
-
-
-def _mispay_put_right(story: Story, event: Event) -> None:
-    data = event.data
-    _unsigned(story, event)
-    paid, due = data["paid"], data["due"]
-    story.find(
-        "mispay",
-        data["wager"],
-        ("paid", paid["amount"]),
-        ("due", due["amount"]),
-        ("currency", due["currency"]),
-    )
-
-
-def _note(story: Story, event: Event) -> None:
-    if event.data.get("kind") == "reconstructed":
-        story.find("reconstructed", "", ("text", event.data.get("text", "")))
-
-
-_ACTS: dict[str, Callable[[Story, Event], None]] = {
-    "card_ruled": _card_ruled,
-    "card_removed": _card_removed,
-    "hold_waived": _hold_waived,
-    "round_voided": _round_voided,
-    "recorder_changed": _recorder_changed,
-    "mispay_put_right": _mispay_put_right,
-    "note": _note,
-}
-
 _HANDLERS: dict[str, Callable[[Story, Event], None]] = {
     "round_opened": _round_opened,
-    "bet_placed": _bet_placed,
-    "bet_changed": _bet_changed,
-    "bet_withdrawn": _bet_withdrawn,
+    "bet_placed": bets.placed,
+    "bet_changed": bets.changed,
+    "bet_withdrawn": bets.withdrawn,
     "bets_locked": _bets_locked,
     "card_dealt": _card_dealt,
     "pok_shown": _pok_shown,
@@ -496,5 +258,5 @@ _HANDLERS: dict[str, Callable[[Story, Event], None]] = {
     "result_declared": _result_declared,
     "card_corrected": _card_corrected,
     "round_closed": _round_closed,
-    **_ACTS,
+    **acts.HANDLERS,
 }

@@ -1,0 +1,105 @@
+"""Acts of supervisors in a story, at the terminal or from a page: what is not signed changes nothing."""
+
+from collections.abc import Callable
+
+from casino.record.told import BASE, CARD, Act, Story
+from casino.record.values import Event
+
+
+def take(story: Story, event: Event) -> None:
+    """Take a supervisor's act or a note into the story; raises ValueError for any other kind."""
+    handler = HANDLERS.get(event.kind)
+    if handler is None:
+        raise ValueError(f"not an act of a {event.feed}: {event.kind!r}")
+    handler(story, event)
+
+
+def _unsigned(story: Story, event: Event) -> bool:
+    if event.signed:
+        return False
+    data = event.data
+    subject = f"{data['hand']}.{data['position']}" if "position" in data else data.get("wager", "")
+    story.find("unsigned_ruling", subject, ("event", event.kind))
+    return True
+
+
+def _card_ruled(story: Story, event: Event) -> None:
+    if _unsigned(story, event):
+        return
+    data = event.data
+    key = BASE[data["hand"]] + data["position"]
+    story.acts.append(Act("ruled", key, CARD[data["card"]], story.turn, event.place))
+    story.supervised = True
+
+
+def _card_removed(story: Story, event: Event) -> None:
+    """Take a card away, or a draw mark that has no face: the latter is the terminal's own, signed or not.
+
+    Where only another feed saw a face, the terminal may take back its mark, which leaves the two at odds; the
+    card itself goes by signature alone.
+    """
+    hand, position = event.data["hand"], event.data["position"]
+    key = BASE[hand] + position
+    reads = story.reads.get(key, ())
+    ruled = any(act.kind == "ruled" and act.key == key for act in story.acts)
+    faced = ruled or any(event.signed or read.source in story.recorders for read in reads)
+    if not faced and 3 in (position, story.rank(hand, position)):
+        by_a_page = event.feed != "terminal"
+        if by_a_page or event.source in story.recorders:
+            story.acts.append(Act("unmarked", key, -1, story.turn, event.place, own=not by_a_page))
+            story.supervised |= by_a_page
+    elif _unsigned(story, event):
+        return
+    else:
+        story.acts.append(Act("removed", key, -1, story.turn, event.place))
+        story.supervised = True
+        story.dead.setdefault(hand, set()).add(position)
+    if position >= 3:
+        story.drawn.discard(hand)
+        if hand == "dealer":
+            story.dealer_drew = False
+
+
+def _hold_waived(story: Story, event: Event) -> None:
+    if not _unsigned(story, event):
+        story.waived.add(event.data["reason_code"])
+        story.supervised = True
+
+
+def _round_voided(story: Story, event: Event) -> None:
+    if not _unsigned(story, event):
+        story.voided = True
+        story.supervised = True
+
+
+def _recorder_changed(story: Story, event: Event) -> None:
+    _unsigned(story, event)
+
+
+def _mispay_put_right(story: Story, event: Event) -> None:
+    data = event.data
+    _unsigned(story, event)
+    paid, due = data["paid"], data["due"]
+    story.find(
+        "mispay",
+        data["wager"],
+        ("paid", paid["amount"]),
+        ("due", due["amount"]),
+        ("currency", due["currency"]),
+    )
+
+
+def _note(story: Story, event: Event) -> None:
+    if event.data.get("kind") == "reconstructed":
+        story.find("reconstructed", "")
+
+
+HANDLERS: dict[str, Callable[[Story, Event], None]] = {
+    "card_ruled": _card_ruled,
+    "card_removed": _card_removed,
+    "hold_waived": _hold_waived,
+    "round_voided": _round_voided,
+    "recorder_changed": _recorder_changed,
+    "mispay_put_right": _mispay_put_right,
+    "note": _note,
+}

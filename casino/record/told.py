@@ -1,0 +1,84 @@
+"""A story as it is being told: everything gathered, nothing weighed yet."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from casino import cards
+from casino.record.values import HANDS, Banker, Event, Finding, Read, Wager
+
+BASE = {hand: place * 8 for place, hand in enumerate(HANDS)}
+"""A slot's key is its hand's base + its position (1–6), so that sorted keys are slots in
+the record's order.
+"""
+
+AFTER_ALL = 1 << 62
+"""The turn of an act that follows the whole story: one from a page, a decision, or another terminal."""
+
+CARD = {cards.text(card): card for card in cards.DECK}
+"""Cards by their text, which was checked when the event was accepted."""
+
+
+class Act(NamedTuple):
+    """A card ``ruled`` or ``removed``, or a draw mark without a face taken back (``unmarked``), at its
+    ``turn`` of the story. ``own``: the terminal's own act, which stands without any supervisor too.
+    """
+
+    kind: str
+    key: int
+    card: int
+    turn: int
+    place: int
+    own: bool = False
+
+
+@dataclass(slots=True)
+class Story:
+    """Everything told, gathered event by event; ``standing`` makes the record of it.
+
+    ``marks`` are draw marks with their turn, ``drawn`` the hands that drew by mark or by third card,
+    ``checked`` every hand checked at all, ``checks`` those whose check counted, with its place; ``dead``
+    the positions of a hand that died in the story; ``supervised`` says that a supervisor's act changed
+    something.
+    """
+
+    currency: str
+    recorders: frozenset[str]
+    holed: bool
+    opened: Event | None = None
+    closed: Event | None = None
+    bets_closed_ms: int | None = None
+    direction: str = ""
+    order: tuple[str, ...] = ()
+    banker: Banker | None = None
+    deck: str = ""
+    sheet_shown: str = ""
+    bets: dict[str, Wager] = field(default_factory=dict)
+    placed: set[str] = field(default_factory=set)
+    reads: dict[int, list[Read]] = field(default_factory=dict)
+    read_by_camera: set[int] = field(default_factory=set)
+    marks: dict[str, int] = field(default_factory=dict)
+    stayed: set[str] = field(default_factory=set)
+    overstayed: set[str] = field(default_factory=set)
+    pok_shown: set[str] = field(default_factory=set)
+    drawn: set[str] = field(default_factory=set)
+    dead: dict[str, set[int]] = field(default_factory=dict)
+    dealer_drew: bool = False
+    checked: set[str] = field(default_factory=set)
+    checks: dict[str, int] = field(default_factory=dict)
+    turns: dict[str, None] = field(default_factory=dict)
+    dealt: dict[str, None] = field(default_factory=dict)
+    declared: Mapping[str, int] = field(default_factory=dict)
+    acts: list[Act] = field(default_factory=list)
+    voided: bool = False
+    waived: set[str] = field(default_factory=set)
+    supervised: bool = False
+    findings: list[Finding] = field(default_factory=list)
+    turn: int = 0
+
+    def find(self, kind: str, subject: str, *detail: tuple[str, Any]) -> None:
+        self.findings.append(Finding(kind, subject, detail))
+
+    def rank(self, hand: str, position: int) -> int:
+        """Which card of the hand a position is, once the order closes up over cards that died before."""
+        return position - sum(1 for dead in self.dead.get(hand, ()) if dead < position)
