@@ -160,6 +160,8 @@ def test_the_nearest_sheet_that_can_be_played_is_taken(preset: str, options: dic
         ({"commission": {"rate_bp": -1}}, ("commission.rate_bp",)),
         ({"commission": {"rate_bp": 10_001}}, ("commission.rate_bp",)),
         ({"commission": {"unit": 0}}, ("commission.unit",)),
+        ({"commission": {"unit": 2**63}}, ("commission.unit",)),
+        ({"stakes": {"min": 1, "max": 2**63, "step": 1}}, ("stakes.max",)),
         ({"commission": {"rounding": "floor"}}, ("commission.rounding",)),
         ({"commission": {"on": "turnover"}}, ("commission.on",)),
         ({"stakes": {"min": 100, "max": 200}}, ("stakes.step",)),
@@ -195,6 +197,7 @@ def test_an_unknown_preset_is_refused() -> None:
         ('{"max_deng": 2.0}', ("max_deng",)),
         ('{"max_deng": NaN}', ("max_deng",)),
         (b"\xff", ("sheet",)),
+        ("[" * 100_000, ("sheet",)),
     ],
 )
 def test_text_that_is_no_sheet_is_refused(text: str | bytes, named: tuple[str, ...]) -> None:

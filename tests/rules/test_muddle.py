@@ -1,4 +1,5 @@
-"""Whatever is reported of a round, in whatever muddle, it is judged, open or held: nothing makes judging fail."""
+"""Whatever is reported of a round, in whatever muddle, it is judged, open or held: nothing makes judging
+fail."""
 
 import random
 from typing import Any
