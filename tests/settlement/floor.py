@@ -21,7 +21,7 @@ from casino import devices, events, rounds, tables
 from casino.models import Device, Person, Role, Round, Table, TableSession
 from casino.record import Event
 from casino.rounds import Report
-from settlement import cashier, rule_sheets, settle
+from settlement import cashier, ledger, rule_sheets, settle
 from settlement.models import Account, Journal, Line, Settlement
 from settlement.settle import Settled
 from tests.casino import telling
@@ -175,6 +175,8 @@ def a_wallet(ref: str, baht: int = 0, *, now: datetime = NOW) -> str:
 
 def paid_in(ref: str, amount: int, *, now: datetime = NOW) -> str:
     with act(now=now):
+        if amount == 0:
+            return ledger.open_wallet(ref=ref, currency="THB").code
         return cashier.deposit(ref=ref, amount=amount, cage="C1", document=str(uuid.uuid4()))
 
 
