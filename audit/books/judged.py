@@ -85,8 +85,8 @@ class Case:
     def verdict(self) -> Verdict:
         assert self.rules is not None
         judged = self.record
-        if judged.banker is not None and not any(line[0] == BANK for line in self.lines):
-            # A bank that had no wallet is no bank: the house banked, as its lines show.
+        if judged.banker is not None and self.inputs.get("bank") is None:
+            # A bank without a wallet is no bank.
             judged = replace(judged, banker=None)
         without = frozenset(self.inputs.get("not_in_play", ()))
         return payouts.judge(judged, self.rules, bank=self.inputs.get("bank"), not_in_play=without)

@@ -20,7 +20,7 @@ from django.utils import timezone
 from psycopg import sql
 
 from casino import devices, events, people, tables
-from casino.models import Device, Person, Round, RoundEvent, Table
+from casino.models import Device, Person, Round, RoundEvent, Table, TableSession
 from settlement import cashier, floats, rule_sheets, settle
 from settlement.floats import BlindCount
 from tests import database
@@ -122,6 +122,7 @@ class _Builder:
         corrected, voided = settled[2].id, settled[3].id
         self._correct(corrected, "card_ruled", self._other_card(corrected))
         self._correct(voided, "round_voided", {"reason": "dealt from a wrong deck"})
+        self._play_for_a_wallet()
         held = self._hold_a_round()
         self._waive_a_gap()
         # Refused, and its number used up.
@@ -214,16 +215,45 @@ class _Builder:
                 round_id, cites=[cited.id], acted_by=self.staff["S01"], approved_by=self.staff["M01"]
             )
 
-    def _hold_a_round(self) -> UUID:
-        """A round closed with a card missing."""
+    def _play_for_a_wallet(self) -> None:
+        """Two wagers of one wallet, the second after the wallet was asked to cover the first; a note is signed."""
+        round_id = self._open_a_round()
+        with self.act():
+            settle.cover(round_id)
+        self._bet(round_id, "w2", "p2")
+        self._report("PD06", "bets_locked", round_id, {})
+        for hand, dealt in (("p1", "KS 9H"), ("p2", "2S 5H"), ("dealer", "3S 4H")):
+            for position, card in enumerate(dealt.split(), start=1):
+                self._report(
+                    "PD06", "card_dealt", round_id, {"hand": hand, "position": position, "card": card}
+                )
+        self._report("PD06", "round_closed", round_id, {})
+        with self.act() as act:
+            (told,) = settle.settle_rounds([round_id])
+            device = Device.objects.select_related("table").get(code="PD06-terminal")
+            session = TableSession.objects.get(table=device.table)
+            people.sign(
+                person=self.staff["S01"], device=device, session=session, sha256=b"\x07" * 32, now=act.now
+            )
+        assert told.outcome == "settled"
+
+    def _open_a_round(self) -> UUID:
         round_id = events.uuid7(timezone.now())
         number = 1 + max(
             filter(None, Round.objects.filter(table__code="PD06").values_list("number", flat=True))
         )
         self._report("PD06", "round_opened", round_id, {"number": number, "direction": "clockwise"})
+        self._bet(round_id, "w1", "p1")
+        return round_id
+
+    def _bet(self, round_id: UUID, wager: str, hand: str) -> None:
         stake = {"amount": 10_000, "currency": "THB"}
-        bet = {"wager": "w1", "hand": "p1", "owner": {"account": "player:A17"}, "stake": stake}
+        bet = {"wager": wager, "hand": hand, "owner": {"account": "player:A17"}, "stake": stake}
         self._report("PD06", "bet_placed", round_id, bet)
+
+    def _hold_a_round(self) -> UUID:
+        """A round closed with a card missing."""
+        round_id = self._open_a_round()
         self._report("PD06", "bets_locked", round_id, {})
         self._report("PD06", "card_dealt", round_id, {"hand": "p1", "position": 1, "card": "KS"})
         self._report("PD06", "round_closed", round_id, {})
