@@ -15,12 +15,13 @@ from uuid import UUID
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.hashers import check_password, make_password
 from django.db import connection
+from django.db.models import Max
 from django.http import HttpRequest
 from django.utils import timezone
 
 from casino import events
 from casino.events import Fact, Principal
-from casino.models import Device, Duty, Person, Role, Signature, Table, TableSession
+from casino.models import Device, Duty, Person, Role, Round, RoundEvent, Signature, Table, TableSession
 from casino.refusals import Refusal
 
 
@@ -173,40 +174,58 @@ def check_secret(*, badge: str, secret: str, with_pin: bool, at: str, now: datet
     """Return the active person whose badge and secret these are.
 
     Refuses ``wrong_secret`` with the same answer for an unknown badge, and ``too_many_tries`` after five failures of
-    the badge or of the place ``at`` (a terminal's code, an address) within five minutes. Commits its count itself:
-    call it before the act, not inside.
+    the badge or of the place ``at`` (a terminal's code, an address) within five minutes. A try is counted before it
+    is looked at, and given back when the secret was right: of any number at once, five are looked at. Commits its
+    count itself: call it before the act, not inside.
     """
-    _refuse_when_exhausted((f"badge:{badge}", f"at:{at}"), now)
+    tried = _count_try((f"badge:{badge}", f"at:{at}"), now)
     person = Person.objects.filter(badge=badge, is_active=True).first()
     known = (person.pin if with_pin else person.password) if person else ""
     # A wrong badge costs the same time as a wrong secret.
     if not check_password(secret, known or _NOBODYS_HASH) or person is None or not known:
-        _count_failure((f"badge:{badge}", f"at:{at}"), now)
         raise Refusal("wrong_secret")
+    _give_back(tried)
     return person
 
 
-def _refuse_when_exhausted(principals: tuple[str, ...], now: datetime) -> None:
+_COUNT = """
+INSERT INTO casino_wrongtries AS tries (principal, count, window_ends_at)
+SELECT p, 1, %(ends)s FROM unnest(%(principals)s::text[]) AS p ORDER BY p
+    ON CONFLICT (principal) DO UPDATE SET
+       count = CASE WHEN tries.window_ends_at > %(now)s THEN tries.count + 1 ELSE 1 END,
+       window_ends_at = CASE WHEN tries.window_ends_at > %(now)s AND tries.count > 0
+                             THEN tries.window_ends_at ELSE %(ends)s END
+ WHERE tries.window_ends_at <= %(now)s OR tries.count < %(most)s
+RETURNING principal, window_ends_at
+"""
+
+
+def _count_try(principals: tuple[str, ...], now: datetime) -> dict[str, datetime]:
+    """Count a try for each principal and return their windows; refuse where one of them has none left."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT max(window_ends_at) FROM casino_wrongtries"
-            " WHERE principal = ANY(%s) AND count >= %s AND window_ends_at > %s",
-            [list(principals), TRIES, now],
+            _COUNT,
+            {"principals": list(principals), "now": now, "ends": now + TRY_WINDOW, "most": TRIES},
         )
-        (ends,) = cursor.fetchone()
-    if ends is not None:
+        counted: dict[str, datetime] = dict(cursor.fetchall())
+    exhausted = [principal for principal in principals if principal not in counted]
+    if exhausted:
+        _give_back(counted)
+        ends = WrongTries.objects.filter(principal__in=exhausted).aggregate(ends=Max("window_ends_at"))[
+            "ends"
+        ]
         raise Refusal("too_many_tries", retry_after=max(1, int((ends - now).total_seconds())))
+    return counted
 
 
-def _count_failure(principals: tuple[str, ...], now: datetime) -> None:
+def _give_back(counted: Mapping[str, datetime]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO casino_wrongtries AS tries (principal, count, window_ends_at)"
-            " SELECT p, 1, %(ends)s FROM unnest(%(principals)s::text[]) AS p ORDER BY p"
-            " ON CONFLICT (principal) DO UPDATE SET"
-            " count = CASE WHEN tries.window_ends_at > %(now)s THEN tries.count + 1 ELSE 1 END,"
-            " window_ends_at = CASE WHEN tries.window_ends_at > %(now)s THEN tries.window_ends_at ELSE %(ends)s END",
-            {"principals": sorted(principals), "now": now, "ends": now + TRY_WINDOW},
+            "UPDATE casino_wrongtries SET count = count - 1 WHERE principal IN (SELECT t.principal"
+            " FROM casino_wrongtries t JOIN unnest(%s::text[], %s::timestamptz[]) AS c(principal, ends)"
+            " ON c.principal = t.principal AND c.ends = t.window_ends_at AND t.count > 0"
+            " ORDER BY t.principal FOR UPDATE OF t)",
+            [list(counted), list(counted.values())],
         )
 
 
@@ -238,6 +257,17 @@ def may_rule(person: Person, session: TableSession) -> bool:
         person.role == Role.SUPERVISOR
         and Duty.objects.filter(session=session, person=person, role="supervisor", off_at=None).exists()
     )
+
+
+def dealers_of(round: Round) -> set[UUID]:
+    """Return who dealt a round: the dealers on duty while it ran, and dealers named by its own events."""
+    duties = Duty.objects.filter(session=round.session_id, role="dealer")
+    if round.closed_at is not None:
+        duties = duties.filter(on_at__lte=round.closed_at)
+    if round.opened_at is not None:
+        duties = duties.exclude(off_at__lt=round.opened_at)
+    named = RoundEvent.objects.filter(round=round, person__role=Role.DEALER)
+    return {*duties.values_list("person", flat=True), *named.values_list("person", flat=True)}
 
 
 def different(*people: UUID | None) -> None:
@@ -289,7 +319,7 @@ class BadgeAndPassword(BaseBackend):
         request: HttpRequest | None,
         username: str | None = None,
         password: str | None = None,
-        **other: object,
+        **_: object,
     ) -> Person | None:
         """Return the person, or None for a wrong secret and for too many tries alike."""
         if not username or password is None:

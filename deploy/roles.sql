@@ -120,6 +120,9 @@ BEGIN
             -- Money: the present of an account and of a hold. Journals, entries, settlements and lines never change.
             ('settlement_account',   'balance held version',                                             false),
             ('settlement_hold',      'ended_at outcome',                                                 false),
+            -- A flag is answered once; the reader's place moves.
+            ('audit_flag',           'state closed_by_id closed_at close_code close_reason dispute',     false),
+            ('audit_reading',        'origin position read_at',                                          false),
             -- A sheet waits for its second person; its bytes do not change.
             ('settlement_rulesheet', 'approved_by_id approved_at',                                       false)
         ) AS listed (name, changes, goes)

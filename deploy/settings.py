@@ -274,6 +274,8 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     # Closed rounds that nobody asked to settle. An unheard bell is worth nothing after the next one has rung.
     "settle what nobody asked for": {"task": "settlement.sweep", "schedule": 2.0, "options": {"expires": 10}},
+    # What was sealed since, as flags.
+    "read on for flags": {"task": "audit.read_flags", "schedule": 2.0, "options": {"expires": 10}},
 }
 
 # ── What is written down about the running of it ─────────────────────────────────────────────────────

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from audit.models.flags import Flag, Reading
 from audit.models.log import CurrentTransaction, LogEntry, TransactionField
 from audit.models.sealing import Checkpoint, Frontier, Leaf, Subtree
 
@@ -14,9 +15,11 @@ __all__ = [
     "APPEND_ONLY",
     "Checkpoint",
     "CurrentTransaction",
+    "Flag",
     "Frontier",
     "Leaf",
     "LogEntry",
+    "Reading",
     "Subtree",
     "TransactionField",
 ]

@@ -9,7 +9,7 @@ now. A fault in judging can never lose a card: recording is over before any of t
 from settlement.settle.cases import Case, read
 from settlement.settle.covering import Cover, Refused, cover, preview
 from settlement.settle.docket import Settled
-from settlement.settle.findings import reviewed
+from settlement.settle.findings import Reviewed, reviewed, reviewed_rounds
 from settlement.settle.lines import LINE_FIELDS, lines_sha256, of_bank, of_line
 from settlement.settle.settling import correct, effective, settle_rounds
 
@@ -18,6 +18,7 @@ __all__ = [
     "Case",
     "Cover",
     "Refused",
+    "Reviewed",
     "Settled",
     "correct",
     "cover",
@@ -28,5 +29,6 @@ __all__ = [
     "preview",
     "read",
     "reviewed",
+    "reviewed_rounds",
     "settle_rounds",
 ]

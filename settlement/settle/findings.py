@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import connection
 
+from casino.models import Round
 from casino.record import Finding
 from settlement import ledger
 from settlement.models import Settlement
 from settlement.rules import conduct
 from settlement.rules.payouts import Verdict
-from settlement.settle import cases, judgement
+from settlement.settle import cases, judgement, settling
 from settlement.settle.cases import Case
 from settlement.settle.judgement import Inputs
 
@@ -45,6 +48,36 @@ def reviewed(round_id: UUID, settlement: Settlement | None) -> tuple[Case, list[
     if settlement:
         found = sorted([*found, *_of_money(settlement)], key=lambda finding: (finding.kind, finding.subject))
     return case, found
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """A settled or held round looked at again: ``asked`` is the id it was asked by, which may be an alias of it."""
+
+    asked: UUID
+    id: UUID
+    table: str
+    findings: tuple[Finding, ...]
+
+
+def reviewed_rounds(asked: Collection[UUID]) -> list[Reviewed]:
+    """Return the findings of those of these rounds that are settled or held now, in the order asked.
+
+    A round that is being played, is due, or was voided has none.
+    """
+    stands = {
+        row.id: row.alias_of_id or row.id for row in Round.objects.filter(pk__in=asked).only("id", "alias_of")
+    }
+    rows = Round.objects.filter(pk__in=set(stands.values()), standing__in=("settled", "held"))
+    found = {}
+    for row in rows:
+        case, findings = reviewed(row.id, settling.effective(row.id))
+        found[row.id] = (case.table, tuple(findings))
+    return [
+        Reviewed(one, stands[one], *found[stands[one]])
+        for one in asked
+        if one in stands and stands[one] in found
+    ]
 
 
 def _inputs_now(case: Case) -> Inputs:
