@@ -15,13 +15,23 @@ from uuid import UUID
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.hashers import check_password, make_password
 from django.db import connection
-from django.db.models import Max
 from django.http import HttpRequest
 from django.utils import timezone
 
 from casino import events
 from casino.events import Fact, Principal
-from casino.models import Device, Duty, Person, Role, Round, RoundEvent, Signature, Table, TableSession
+from casino.models import (
+    Device,
+    Duty,
+    Person,
+    Role,
+    Round,
+    RoundEvent,
+    Signature,
+    Table,
+    TableSession,
+    WrongTries,
+)
 from casino.refusals import Refusal
 
 
@@ -92,7 +102,8 @@ RIGHTS: dict[str, dict[str, Scope]] = {
     },
     "own_session": dict.fromkeys(Role.values, ALL),
 }
-"""Every right of the service: who holds it, and where. Rows of people are roles; ``terminal`` and ``camera`` devices."""
+"""Every right of the service: who holds it, and where. People by their roles; ``terminal`` and ``camera`` are
+devices."""
 
 RULERS = (Role.SUPERVISOR, Role.MANAGER)
 """Whose sign-off counts under a ruling, a removal, a waiver or a void: a supervisor on duty there, or a manager."""
@@ -211,9 +222,7 @@ def _count_try(principals: tuple[str, ...], now: datetime) -> dict[str, datetime
     exhausted = [principal for principal in principals if principal not in counted]
     if exhausted:
         _give_back(counted)
-        ends = WrongTries.objects.filter(principal__in=exhausted).aggregate(ends=Max("window_ends_at"))[
-            "ends"
-        ]
+        ends = max(WrongTries.objects.filter(pk__in=exhausted).values_list("window_ends_at", flat=True))
         raise Refusal("too_many_tries", retry_after=max(1, int((ends - now).total_seconds())))
     return counted
 

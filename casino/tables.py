@@ -38,7 +38,7 @@ def lock_session(table: Table) -> TableSession:
     return session
 
 
-def open(  # noqa: A001 - tables.open reads as what it does
+def open(
     *, table: Table, dealer: Person, supervisor: Person, now: datetime
 ) -> TableSession:
     """Open a session with a dealer and a supervisor on duty, two different people; refuse ``table_open``."""
