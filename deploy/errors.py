@@ -10,10 +10,19 @@ import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
-from django.http import Http404, HttpRequest, JsonResponse
-from django.utils import timezone, translation
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    JsonResponse,
+    RawPostDataException,
+    UnreadablePostError,
+)
+from django.http.multipartparser import MultiPartParserError
+from django.utils import timezone
+from django.views import defaults
 from rest_framework import exceptions
 from rest_framework.response import Response
 
@@ -47,29 +56,37 @@ def problem(raised: Exception, context: Mapping[str, Any]) -> Response:
     return _answer(refusal, request)
 
 
+_FORESEEN: tuple[tuple[type[Exception], str], ...] = (
+    (Http404, "not_found"),
+    (exceptions.NotFound, "not_found"),
+    (RequestDataTooBig, "body_too_large"),
+    # A form was read while its CSRF token was looked for; no door takes one.
+    (RawPostDataException, "unsupported_media_type"),
+    (MultiPartParserError, "unsupported_media_type"),
+    (exceptions.UnsupportedMediaType, "unsupported_media_type"),
+    (exceptions.ParseError, "malformed"),
+    (BadRequest, "malformed"),
+    (SuspiciousOperation, "malformed"),
+    (UnreadablePostError, "malformed"),
+    (exceptions.NotAuthenticated, "not_signed_in"),
+    (exceptions.AuthenticationFailed, "not_signed_in"),
+    (PermissionDenied, "forbidden"),
+    (exceptions.PermissionDenied, "forbidden"),
+    (exceptions.MethodNotAllowed, "method_not_allowed"),
+    (exceptions.NotAcceptable, "not_acceptable"),
+)
+
+
 def _refusal_of(raised: Exception) -> Refusal | None:
-    match raised:
-        case Refusal():
-            return raised
-        case exceptions.ValidationError():
-            return _of_validation(raised)
-        case Http404() | exceptions.NotFound():
-            return Refusal("not_found")
-        case exceptions.ParseError():
-            return Refusal("malformed")
-        case exceptions.NotAuthenticated() | exceptions.AuthenticationFailed():
-            return Refusal("not_signed_in")
-        case exceptions.PermissionDenied() if "CSRF" in str(raised.detail):
-            return Refusal("csrf_failed")
-        case PermissionDenied() | exceptions.PermissionDenied():
-            return Refusal("forbidden")
-        case exceptions.MethodNotAllowed():
-            return Refusal("method_not_allowed")
-        case exceptions.UnsupportedMediaType():
-            return Refusal("unsupported_media_type")
-        case exceptions.NotAcceptable():
-            return Refusal("not_acceptable")
-    return None
+    """Return what the framework raised as a refusal; None for what nobody foresaw."""
+    if isinstance(raised, Refusal):
+        return raised
+    if isinstance(raised, exceptions.ValidationError):
+        return _of_validation(raised)
+    if isinstance(raised, exceptions.PermissionDenied) and "CSRF" in str(raised.detail):
+        return Refusal("csrf_failed")
+    code = next((code for kind, code in _FORESEEN if isinstance(raised, kind)), None)
+    return Refusal(code) if code else None
 
 
 _CODES = {"required": "missing_field", "unknown_field": "unknown_field"}
@@ -114,12 +131,12 @@ def _witness(refusal: Refusal, request: Any) -> None:
 
 
 def _answer(refusal: Refusal, request: Any) -> Response:
-    language = translation.get_language_from_request(request)
+    language = door.language_of(request)
     document = door.problem_of(refusal, language) | {
         "instance": request.path,
         "request_id": door.request_id(request),
     }
-    headers = {"Content-Language": "th" if language.startswith("th") else "en"}
+    headers = {"Content-Language": language}
     if refusal.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     if refusal.status in (429, 503):
@@ -127,26 +144,46 @@ def _answer(refusal: Refusal, request: Any) -> Response:
     return Response(document, status=refusal.status, headers=headers, content_type="application/problem+json")
 
 
-def _page(request: HttpRequest, code: str) -> JsonResponse:
-    language = translation.get_language_from_request(request)
+# What is answered before any door was found, or where none is: Django's own pages, and under /api/ the same shape.
+
+
+def _of_the_api(request: HttpRequest) -> bool:
+    return request.path.startswith("/api/")
+
+
+def _problem(request: HttpRequest, code: str) -> HttpResponse:
+    language = door.language_of(request)
     document = door.problem_of(Refusal(code), language) | {
         "instance": request.path,
         "request_id": str(getattr(request, "request_id", "")),
     }
-    return JsonResponse(document, status=document["status"], content_type="application/problem+json")
+    return JsonResponse(
+        document,
+        status=document["status"],
+        headers={"Content-Language": language},
+        content_type="application/problem+json",
+    )
 
 
-def bad_request(request: HttpRequest, exception: Exception) -> JsonResponse:  # noqa: ARG001 - Django passes it
-    return _page(request, "malformed")
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if _of_the_api(request):
+        return _problem(request, "malformed")
+    return defaults.bad_request(request, exception)
 
 
-def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:  # noqa: ARG001 - Django passes it
-    return _page(request, "not_found")
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if _of_the_api(request):
+        return _problem(request, "not_found")
+    return defaults.page_not_found(request, exception)
 
 
-def forbidden(request: HttpRequest, exception: Exception) -> JsonResponse:  # noqa: ARG001 - Django passes it
-    return _page(request, "forbidden")
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if _of_the_api(request):
+        return _problem(request, "forbidden")
+    return defaults.permission_denied(request, exception)
 
 
-def failed(request: HttpRequest) -> JsonResponse:
-    return _page(request, "internal_error")
+def failed(request: HttpRequest) -> HttpResponse:
+    if _of_the_api(request):
+        return _problem(request, "internal_error")
+    return defaults.server_error(request)

@@ -18,3 +18,8 @@ urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("csp-reports/", csp_reports.record, name="csp-reports"),
 ]
+
+handler400 = "deploy.errors.bad_request"
+handler403 = "deploy.errors.forbidden"
+handler404 = "deploy.errors.not_found"
+handler500 = "deploy.errors.failed"

@@ -5,14 +5,16 @@ A door parses, makes one domain call and renders. It reads the clock; nothing be
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
+from django.utils.translation import get_language_from_request
 from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.request import Request
@@ -27,6 +29,9 @@ from casino.models import Device, Person, StoredAnswer
 from casino.refusals import Refusal
 
 T = TypeVar("T")
+
+MOST_NAMED = 20
+"""Fields named in one refusal: a body may hold thousands that nobody knows."""
 
 
 class DeviceToken(BaseAuthentication):
@@ -104,23 +109,23 @@ class Door(APIView):
     def once(self, prepare: Callable[[], T], do: Callable[[Act, T], tuple[int, dict[str, Any]]]) -> Response:
         """Answer one ``Idempotency-Key`` once: the same request again gets the first answer, refusals included.
 
-        The key is looked up before anything is validated. ``prepare`` then reads the body and checks secrets, outside of
-        any act (a wrong secret must be counted, not rolled back); ``do`` gets what it returned, and answers status and
-        body. The key is claimed inside the act and stored with it.
+        The key is looked up before anything is validated. ``prepare`` then reads the body and checks secrets,
+        outside of any act (a wrong secret must be counted, not rolled back); ``do`` gets what it returned, and
+        answers status and body. The key is claimed inside the act and stored with it.
         """
         key = _key_of(self.request)
         client = f"{self.principal.kind}:{self.principal.code}"
-        sha256 = _fingerprint(self.request)
-        stored = _stored(client, key, sha256)
+        prints = _fingerprints(self.request)
+        stored = _stored(client, key, prints)
         if stored is not None:
             return stored
 
         def claimed(act: Act) -> Response:
-            again = _claim(client, key, sha256)
+            again = _claim(client, key, prints)
             if again is not None:
                 return again
             status, answer = do(act, prepared)
-            _store(act, client, key, sha256, status, answer)
+            _store(act, client, key, prints[0], status, answer)
             return Response(answer, status=status)
 
         try:
@@ -129,13 +134,18 @@ class Door(APIView):
         except Refusal as refusal:
             refused = refusal
             if refused.code not in _NOT_REMEMBERED:
-                self.act(lambda act: _remember(act, client, key, sha256, refused))
+                self.act(lambda act: _remember(act, client, key, prints, refused))
             raise
 
 
 def request_id(request: Any) -> str:
     """Return the id that the service gave the request."""
     return str(getattr(request, "request_id", "") or getattr(request._request, "request_id", ""))
+
+
+def language_of(request: Any) -> str:
+    """Return the language that a request asks for: ``th`` or ``en``."""
+    return "th" if get_language_from_request(request).startswith("th") else "en"
 
 
 def witness_refusal(refusal: Refusal, *, method: str, path: str) -> None:
@@ -145,7 +155,7 @@ def witness_refusal(refusal: Refusal, *, method: str, path: str) -> None:
             Fact(
                 "act.refused",
                 path[:200],
-                {"code": refusal.code, "method": method, "fields": sorted(refusal.fields)},
+                {"code": refusal.code, "method": method, "fields": sorted(refusal.fields)[:MOST_NAMED]},
             )
         ]
     )
@@ -167,17 +177,24 @@ def _key_of(request: Request) -> str:
     return key
 
 
-def _fingerprint(request: Request) -> bytes:
-    return hashlib.sha256(
-        b"\n".join([str(request.method).encode(), request.path.encode(), request.body])
-    ).digest()
+def _fingerprints(request: Request) -> list[bytes]:
+    """Return what a request is known by, under the secret key in use and under those that went before it.
+
+    Keyed, because a body may hold a PIN: whoever reads the stored print must not be able to try PINs against it.
+    """
+    written = b"\n".join([str(request.method).encode(), request.path.encode(), request.body])
+    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    return [
+        salted_hmac("idempotency", written, secret=key, algorithm="sha256").digest()
+        for key in keys
+    ]
 
 
-def _stored(client: str, key: str, sha256: bytes) -> Response | None:
+def _stored(client: str, key: str, prints: Sequence[bytes]) -> Response | None:
     found = StoredAnswer.objects.filter(client=client, key=key).first()
     if found is None:
         return None
-    if bytes(found.request_sha256) != sha256:
+    if bytes(found.request_sha256) not in prints:
         raise Refusal("idempotency_key_reused")
     media_type = "application/json" if found.status < 400 else "application/problem+json"
     return Response(
@@ -185,7 +202,7 @@ def _stored(client: str, key: str, sha256: bytes) -> Response | None:
     )
 
 
-def _claim(client: str, key: str, sha256: bytes) -> Response | None:
+def _claim(client: str, key: str, prints: Sequence[bytes]) -> Response | None:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [f"idempotency:{client}:{key}"]
@@ -193,7 +210,7 @@ def _claim(client: str, key: str, sha256: bytes) -> Response | None:
         (free,) = cursor.fetchone()
     if not free:
         raise Refusal("idempotency_key_running")
-    return _stored(client, key, sha256)
+    return _stored(client, key, prints)
 
 
 def _store(act: Act, client: str, key: str, sha256: bytes, status: int, body: dict[str, Any]) -> None:
@@ -202,9 +219,9 @@ def _store(act: Act, client: str, key: str, sha256: bytes, status: int, body: di
     )
 
 
-def _remember(act: Act, client: str, key: str, sha256: bytes, refusal: Refusal) -> None:
-    if _claim(client, key, sha256) is None:
-        _store(act, client, key, sha256, refusal.status, problem_of(refusal))
+def _remember(act: Act, client: str, key: str, prints: Sequence[bytes], refusal: Refusal) -> None:
+    if _claim(client, key, prints) is None:
+        _store(act, client, key, prints[0], refusal.status, problem_of(refusal))
 
 
 def problem_of(refusal: Refusal, language: str = "en") -> dict[str, Any]:
@@ -231,7 +248,7 @@ class Shape(serializers.Serializer[Any]):
             unknown = sorted(set(data) - set(self.fields))
             if unknown:
                 raise serializers.ValidationError(
-                    {name: ["is not known here"] for name in unknown}, "unknown_field"
+                    {name[:200]: ["is not known here"] for name in unknown[:MOST_NAMED]}, "unknown_field"
                 )
         return super().to_internal_value(data)
 
@@ -270,7 +287,7 @@ class Page:
 def page_of(request: Request, *, most: int = 200, usual: int = 50) -> Page:
     """Read ``limit`` and ``cursor`` of a list; a page over 200 rows is refused (422)."""
     given = request.query_params.get("limit", str(usual))
-    if not given.isdecimal():
+    if not given.isdecimal() or len(given) > 9:
         raise Refusal("malformed", fields={"limit": "must be a whole number"})
     if not 1 <= int(given) <= most:
         raise Refusal("invalid_value", fields={"limit": f"1 to {most}"})

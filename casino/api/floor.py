@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from casino import devices, people, refusals, rounds, tables
 from casino.api import payloads, strict_json
-from casino.api.door import Door, Shape, Whole, described
+from casino.api.door import Door, Shape, Whole, described, language_of
 from casino.models import Device, Table, TableSession
 from casino.refusals import Refusal
 from casino.rounds import Answer, Report
@@ -91,7 +91,7 @@ class TableEvents(Door):
             refusal = Refusal(answers[0].code, fields=answers[0].fields, **answers[0].extra)
             refusal.witnessed = True
             raise refusal
-        language = "th" if request.headers.get("Accept-Language", "").startswith("th") else "en"
+        language = language_of(request)
         shown = [_shown(a, r, language) for a, r in zip(answers, reports, strict=True)]
         return Response({"events": shown})
 

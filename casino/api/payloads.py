@@ -22,6 +22,7 @@ from casino.rounds import Report
 
 MOST_STAKE = 10**12
 MOST_SEQUENCE = 2**63 - 1
+EARLIEST_YEAR, LATEST_YEAR = 1900, 2999
 
 Check = Callable[[Any, str], Any]
 """Takes a value and its path; returns the value to store, or raises Refusal naming the path."""
@@ -118,13 +119,19 @@ def _subject(value: Any, path: str) -> UUID:
 
 
 def instant(value: Any, path: str) -> datetime:
-    """Return an RFC 3339 time with its zone; refuse anything else."""
+    """Return an RFC 3339 time with its zone; refuse anything else.
+
+    A clock that runs wild may name any year it likes; one that cannot be put right by an offset, or not be stored, is
+    refused (``invalid_value``).
+    """
     try:
         found = datetime.fromisoformat(value) if isinstance(value, str) and "T" in value else None
     except ValueError:
         found = None
     if found is None or found.tzinfo is None:
         raise _malformed(path, "a time with its zone, 2026-03-01T10:04:05Z")
+    if not EARLIEST_YEAR <= found.year <= LATEST_YEAR:
+        raise _not_allowed(path, f"a year from {EARLIEST_YEAR} to {LATEST_YEAR}")
     return found
 
 

@@ -13,12 +13,19 @@ MOST_DEPTH = 16
 
 
 def read(body: bytes) -> Any:
-    """Return the value; fractions become Decimal. Refuses ``body_too_large`` and ``malformed`` (400)."""
+    """Return the value; fractions become Decimal. Refuses ``body_too_large`` and ``malformed`` (400).
+
+    UTF-8 and nothing else: what another encoding hides could not be looked for.
+    """
     if len(body) > MOST_BYTES:
         raise Refusal("body_too_large")
     try:
         value = json.loads(
-            body, object_pairs_hook=_object, parse_float=Decimal, parse_constant=_constant, parse_int=_integer
+            body.decode(),
+            object_pairs_hook=_object,
+            parse_float=_fraction,
+            parse_constant=_constant,
+            parse_int=_integer,
         )
         _refuse_depth(value, MOST_DEPTH)
         if b"\\u" in body:
@@ -39,11 +46,23 @@ def _constant(name: str) -> Any:
     raise ValueError(f"{name} is no number")
 
 
+# Longer than any number the service knows; int() of a megabyte of digits would cost a minute, and the exponent of a
+# Decimal has an end.
+_MOST_DIGITS = 40
+_MOST_EXPONENT = 400
+
+
 def _integer(digits: str) -> int:
-    # Longer than any number the service knows; int() of a megabyte of digits would cost a minute.
-    if len(digits) > 40:
+    if len(digits) > _MOST_DIGITS:
         raise ValueError("a number is too long")
     return int(digits)
+
+
+def _fraction(digits: str) -> Decimal:
+    _, _, exponent = digits.lower().partition("e")
+    if len(digits) > _MOST_DIGITS or abs(int(exponent or 0)) > _MOST_EXPONENT:
+        raise ValueError("a number is too long")
+    return Decimal(digits)
 
 
 def _refuse_depth(value: Any, left: int) -> None:
@@ -57,6 +76,14 @@ def _refuse_depth(value: Any, left: int) -> None:
 
 def _refuse_unstorable(value: Any) -> None:
     """Half a surrogate pair is no character, and PostgreSQL stores no NUL in text."""
-    if "\\u0000" in json.dumps(value, default=str):
-        raise ValueError("a NUL character")
-    json.dumps(value, ensure_ascii=False, default=str).encode()
+    if isinstance(value, str):
+        if "\0" in value:
+            raise ValueError("a NUL character")
+        value.encode()
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            _refuse_unstorable(name)
+            _refuse_unstorable(item)
+    elif isinstance(value, list):
+        for item in value:
+            _refuse_unstorable(item)
