@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,7 +22,7 @@ from casino import events
 from casino.events import Fact, Principal
 from casino.models import Person, Table
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 SHOWN = {
     model: page
@@ -68,44 +69,36 @@ def test_every_model_of_record_ledger_and_log_is_shown_and_none_can_be_changed()
         assert not page.list_editable
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_an_auditor_opens_each_list_and_searches_it(name: str) -> None:
+def test_an_auditor_opens_each_list_and_searches_it() -> None:
     client = signed_in("auditor")
-    for query in (
-        "",
-        "?q=PD01",
-        f"?q={uuid4()}",
-        "?q=7",
-        f"?q={'ab' * 32}",
-        "?q=no+such+thing",
-        "?on=2026-03-01",
+    for name, query in itertools.product(
+        NAMES,
+        ("", "?q=PD01", f"?q={uuid4()}", "?q=7", f"?q={'ab' * 32}", "?q=no+such+thing", "?on=2026-03-01"),
     ):
-        if query.startswith("?on") and not any(
+        has_days = any(
             issubclass(shown, lists.Calendar) for shown in SHOWN_FILTERS[name] if isinstance(shown, type)
-        ):
-            continue
-        assert client.get(listed(name, query)).status_code == 200, query
+        )
+        if has_days or not query.startswith("?on"):
+            assert client.get(listed(name, query)).status_code == 200, (name, query)
 
 
 SHOWN_FILTERS = {model._meta.label_lower: page.list_filter for model, page in SHOWN.items()}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_nobody_adds_changes_or_deletes_a_row_by_a_form(name: str) -> None:
+def test_nobody_adds_changes_or_deletes_a_row_by_a_form() -> None:
     client = signed_in("auditor")
     person = Person.objects.get()
-    path = name.replace(".", "_")
     before = list(Person.objects.values())
-    for url in (
-        listed(name),
-        reverse(f"admin:{path}_add"),
-        reverse(f"admin:{path}_change", args=[person.pk if name == "casino.person" else 1]),
-        reverse(f"admin:{path}_delete", args=[person.pk if name == "casino.person" else 1]),
-    ):
-        answer = client.post(
-            url, {"role": "administrator", "action": "delete_selected", "_selected_action": person.pk}
-        )
-        assert answer.status_code == 403, url
+    forged = {"role": "administrator", "action": "delete_selected", "_selected_action": person.pk}
+    for name in NAMES:
+        path, key = name.replace(".", "_"), person.pk if name == "casino.person" else 1
+        for url in (
+            listed(name),
+            reverse(f"admin:{path}_add"),
+            reverse(f"admin:{path}_change", args=[key]),
+            reverse(f"admin:{path}_delete", args=[key]),
+        ):
+            assert client.post(url, forged).status_code == 403, url
     assert list(Person.objects.values()) == before
 
 

@@ -39,7 +39,7 @@ def opened(**data: Any) -> Fact:
     return Fact("table.opened", "tables/PD01", data, table="PD01", round=ROUND)
 
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def test_an_act_leaves_one_entry_per_fact_with_exactly_what_happened() -> None:
@@ -140,6 +140,7 @@ def test_two_facts_alike_are_two_entries() -> None:
     assert LogEntry.objects.count() == 2
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     "statement",
     ["UPDATE audit_logentry SET role = 'auditor'", "DELETE FROM audit_logentry", "TRUNCATE audit_logentry"],
@@ -214,6 +215,7 @@ def test_an_entry_whose_hash_or_columns_are_not_its_bytes_is_refused(
     assert getattr(refused.value.__cause__, "sqlstate", "") == "23514"
 
 
+@pytest.mark.django_db(transaction=True)
 def test_an_entry_cannot_be_put_into_an_earlier_transaction() -> None:
     announced(opened())
     with pytest.raises(Error, match="number of the transaction") as refused, connection.cursor() as cursor:
@@ -235,6 +237,7 @@ def test_every_table_that_is_declared_append_only_has_its_triggers_always_on() -
             assert {name for (name,) in cursor.fetchall()} >= {"append_only_rows", "append_only_table"}
 
 
+@pytest.mark.django_db(transaction=True)
 def test_acts_are_refused_inside_of_a_transaction_that_could_take_them_back() -> None:
     with pytest.raises(RuntimeError), transaction.atomic():
         announced(opened())
