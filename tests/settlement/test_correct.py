@@ -134,7 +134,7 @@ def test_a_correction_that_changes_nothing_is_a_revision_all_the_same() -> None:
 
 
 def test_late_acts_cited_before_stay_cited() -> None:
-    """First the dealer's card is ruled, a pok of 8; later the guest's, a pok of 9 in spades: together they win double."""
+    """The dealer is ruled to have a pok of 8, later the guest a pok of 9 in spades: together that wins double."""
     table = a_table()
     round_id = won(table)
     said(table, round_id, "rule dealer.2 8D")
