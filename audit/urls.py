@@ -1,7 +1,7 @@
 from django.urls import URLPattern, URLResolver, path
 
-from audit import api
+from audit.api import entries
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("audit/entries", api.Entries.as_view(), name="audit-entries")
+    path("audit/entries", entries.Entries.as_view(), name="audit-entries"),
 ]

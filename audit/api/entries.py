@@ -1,4 +1,4 @@
-"""The door to the log."""
+"""The door to the entries of the log."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""The log over HTTP: its entries, their proofs, and the dossiers made of them."""
