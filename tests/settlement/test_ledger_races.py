@@ -189,3 +189,13 @@ def test_two_acts_that_need_the_same_new_account_make_it_once(pause: Pause) -> N
 
     assert answers == [1, 1]
     assert books.balances("cage:C1:vault") == {"cage:C1:vault": -120}
+
+
+def test_a_day_is_not_sealed_while_an_act_posts_into_it(owner: Connection) -> None:
+    ask = f"SELECT pg_try_advisory_xact_lock({accounts.DAYS_LOCK}, %s)"
+    today = books.TODAY.toordinal()
+    with act():
+        ledger.share_day([books.TODAY])
+        assert owner.execute(ask, [today]).fetchone() == (False,)
+        assert owner.execute(ask, [today + 1]).fetchone() == (True,)
+    assert owner.execute(ask, [today]).fetchone() == (True,)
