@@ -34,7 +34,7 @@ def test_the_contracts_hold(copy: Path) -> None:
         ("settlement/models.py", "import audit.models", "Imports point one way"),
         ("settlement/rules/money.py", "import django.db", "are pure"),
         ("casino/cards.py", "from casino import events", "are pure"),
-        ("audit/api.py", "from settlement import ledger", "Only settlement moves money"),
+        ("audit/api/entries.py", "from settlement import ledger", "Only settlement moves money"),
         ("deploy/health.py", "from casino import rounds", "Only casino writes the record"),
         ("deploy/health.py", "from audit import log", "Nobody but audit touches the log"),
         ("deploy/bootstrap.py", "import django", "What makes the environment needs none"),
