@@ -35,23 +35,29 @@ def stand(told: Sequence[Told]) -> None:
     A gaming day, once set, does not change. The record told is cached for lists; the events are the truth.
     """
     events.current()
+    # One document for all of them: an array of documents would be escaped character by character on its way.
+    rows = json.dumps(
+        [
+            {
+                "id": str(item.round),
+                "standing": str(item.standing),
+                "reasons": list(item.reasons),
+                "record": item.record,
+                "cards_seen": item.cards_seen,
+                "gaming_day": None if item.gaming_day is None else item.gaming_day.isoformat(),
+                "due_at": None if item.due_at is None else item.due_at.isoformat(),
+            }
+            for item in told
+        ]
+    )
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE casino_round AS r SET standing = v.standing,"
             " reasons = ARRAY(SELECT jsonb_array_elements_text(v.reasons)), record = v.record,"
             " cards_seen = v.cards_seen, gaming_day = coalesce(r.gaming_day, v.gaming_day), due_at = v.due_at"
-            " FROM unnest(%s::uuid[], %s::text[], %s::jsonb[], %s::jsonb[], %s::bigint[], %s::date[],"
-            " %s::timestamptz[])"
-            " AS v(id, standing, reasons, record, cards_seen, gaming_day, due_at) WHERE r.id = v.id",
-            [
-                [item.round for item in told],
-                [str(item.standing) for item in told],
-                [json.dumps(list(item.reasons)) for item in told],
-                [None if item.record is None else json.dumps(item.record) for item in told],
-                [item.cards_seen for item in told],
-                [item.gaming_day for item in told],
-                [item.due_at for item in told],
-            ],
+            " FROM jsonb_to_recordset(%s::jsonb) AS v(id uuid, standing text, reasons jsonb, record jsonb,"
+            " cards_seen bigint, gaming_day date, due_at timestamptz) WHERE r.id = v.id",
+            [rows],
         )
 
 
