@@ -100,6 +100,19 @@ RIGHTS: dict[str, dict[str, Scope]] = {
         "auditor": ALL,
         "administrator": ALL,
     },
+    "read_flags": {"supervisor": DUTY, "manager": ALL, "surveillance": ALL, "auditor": ALL},
+    "answer_flag": {"surveillance": ALL, "auditor": ALL},
+    "raise_dispute": {
+        "dealer": DUTY,
+        "supervisor": DUTY,
+        "manager": ALL,
+        "surveillance": ALL,
+        "cashier": ALL,
+        "auditor": ALL,
+    },
+    "read_disputes": {"supervisor": DUTY, "manager": ALL, "surveillance": ALL, "auditor": ALL},
+    "work_dispute": {"auditor": ALL},
+    "decide_dispute": {"auditor": ALL, "manager": ALL},
     "own_session": dict.fromkeys(Role.values, ALL),
 }
 """Every right of the service: who holds it, and where. People by their roles; ``terminal`` and ``camera`` are

@@ -122,6 +122,9 @@ BEGIN
             ('settlement_hold',      'ended_at outcome',                                                 false),
             -- A flag is answered once; the reader's place moves.
             ('audit_flag',           'state closed_by_id closed_at close_code close_reason dispute',     false),
+            -- A dispute moves on, a proposal is withdrawn; what was decided stays.
+            ('audit_dispute',        'state claimed_by_id claim_token claim_until snoozed_until money_at_risk needs_two', false),
+            ('audit_proposal',       'withdrawn_at',                                                     false),
             ('audit_reading',        'origin position read_at',                                          false),
             -- A sheet waits for its second person; its bytes do not change.
             ('settlement_rulesheet', 'approved_by_id approved_at',                                       false)

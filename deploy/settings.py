@@ -25,6 +25,12 @@ PROPERTY: dict[str, Any] = {
     "day_start_hour": environment.number("PROPERTY_DAY_START_HOUR", default=6, least=0, most=23),
     "currency": environment.text("PROPERTY_CURRENCY", "THB"),
 }
+# Disputes: hours until one must be decided, the amount (minor units) above which two people decide, minutes of a claim.
+DISPUTES = {
+    "deadline_hours": environment.number("DISPUTE_DEADLINE_HOURS", default=72, least=1, most=8760),
+    "threshold": environment.number("DISPUTE_THRESHOLD", default=500_000, least=0, most=10**12),
+    "lease_minutes": environment.number("DISPUTE_LEASE_MINUTES", default=10, least=1, most=120),
+}
 # Who listens to every act. Without it nothing can be done: `announce` raises.
 WITNESS = environment.text("WITNESS", "audit.log.witness")
 # Whether a ruling needs its supervisor's signature, or a supervisor on duty at the table is enough.

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from django.db import models
 
+from audit.models.disputes import Decision, Dispute, Proposal
 from audit.models.flags import Flag, Reading
 from audit.models.log import CurrentTransaction, LogEntry, TransactionField
 from audit.models.sealing import Checkpoint, Frontier, Leaf, Subtree
 
-APPEND_ONLY: tuple[type[models.Model], ...] = (LogEntry, Leaf, Subtree, Checkpoint)
+APPEND_ONLY: tuple[type[models.Model], ...] = (LogEntry, Leaf, Subtree, Checkpoint, Decision)
 """Tables of this app that triggers and grants keep from ever being changed."""
 
 __all__ = [
     "APPEND_ONLY",
     "Checkpoint",
     "CurrentTransaction",
+    "Decision",
+    "Dispute",
     "Flag",
     "Frontier",
     "Leaf",
     "LogEntry",
+    "Proposal",
     "Reading",
     "Subtree",
     "TransactionField",

@@ -327,3 +327,17 @@ KINDS: dict[str, dict[str, tuple[Check, bool]]] = {
     "note": {"text": (_text(2000), True), "kind": (_pattern(r"[a-z_]{1,40}", "a short word"), False)},
 }
 """The kinds a device may report, and the data of each: (check, must be there)."""
+
+
+def chosen_fact(value: Any, path: str) -> dict[str, Any]:
+    """Return a fact that a decision chooses, ``{"kind": …, **data}``, read like an event's data of that kind; ``stands``
+    has none."""
+    if not isinstance(value, dict) or not isinstance(value.get("kind"), str):
+        raise _malformed(path, "must be an object with its kind")
+    kind = value["kind"]
+    data = {name: item for name, item in value.items() if name != "kind"}
+    if kind == "stands":
+        return {"kind": kind, **_shape({})(data, path)}
+    if kind not in rounds.DECIDED_KINDS:
+        raise _not_allowed(f"{path}.kind", " · ".join(sorted({*rounds.DECIDED_KINDS, "stands"})))
+    return {"kind": kind, **_shape(KINDS[kind])(data, path)}

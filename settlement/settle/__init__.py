@@ -7,26 +7,33 @@ now. A fault in judging can never lose a card: recording is over before any of t
 """
 
 from settlement.settle.cases import Case, read
+from settlement.settle.considering import STANDS, Considered, Question, question
 from settlement.settle.covering import Cover, Refused, cover, preview
 from settlement.settle.docket import Settled
 from settlement.settle.findings import Reviewed, reviewed, reviewed_rounds
 from settlement.settle.lines import LINE_FIELDS, lines_sha256, of_bank, of_line
-from settlement.settle.settling import correct, effective, settle_rounds
+from settlement.settle.settling import after_decision, correct, effective, keep_days_open, settle_rounds
 
 __all__ = [
     "LINE_FIELDS",
+    "STANDS",
     "Case",
+    "Considered",
     "Cover",
+    "Question",
     "Refused",
     "Reviewed",
     "Settled",
+    "after_decision",
     "correct",
     "cover",
     "effective",
+    "keep_days_open",
     "lines_sha256",
     "of_bank",
     "of_line",
     "preview",
+    "question",
     "read",
     "reviewed",
     "reviewed_rounds",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -49,9 +49,10 @@ def gaming_day_of(instant: datetime) -> date:
 class Docket:
     """The rounds of one act: heard one after the other in memory, written together."""
 
-    def __init__(self, *, act: Act, today: date) -> None:
+    def __init__(self, *, act: Act, today: date, because: Mapping[UUID, UUID] | None = None) -> None:
         self.act = act
         self.today = today
+        self.because = because or {}
         self.balances: dict[str, Balance] = {}
         self.free: dict[str, int] = {}
         self.revisions: list[Revision] = []
@@ -136,7 +137,8 @@ class Docket:
         journals = self._journals(case, verdict, number=1, back=(), gaming_day=self._posted_in(gaming_day))
         outcome = "settled" if verdict.outcome == "settled" else "released"
         self.release |= {hold.id: outcome for hold in case.holds.values()}
-        self._enter(case, verdict, inputs, number=1, gaming_day=gaming_day, journals=journals)
+        revision = self._enter(case, verdict, inputs, number=1, gaming_day=gaming_day, journals=journals)
+        revision.because = self.because.get(case.id)
 
     def amend(
         self,

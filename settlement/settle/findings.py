@@ -43,7 +43,7 @@ def reviewed(round_id: UUID, settlement: Settlement | None) -> tuple[Case, list[
     (case,) = cases.read([round_id], lock=False, cites=cites)
     if case.record is None or case.house is None:
         return case, []
-    inputs = Inputs.read(settlement.inputs) if settlement else _inputs_now(case)
+    inputs = Inputs.read(settlement.inputs) if settlement else inputs_now(case)
     found = of_case(case, judgement.judge(case, inputs), not_in_play=frozenset(inputs.not_in_play))
     if settlement:
         found = sorted([*found, *_of_money(settlement)], key=lambda finding: (finding.kind, finding.subject))
@@ -80,7 +80,8 @@ def reviewed_rounds(asked: Collection[UUID]) -> list[Reviewed]:
     ]
 
 
-def _inputs_now(case: Case) -> Inputs:
+def inputs_now(case: Case) -> Inputs:
+    """Return what the wallets of an unsettled round mean for it at this moment."""
     found = ledger.balances(case.wallets())
     available = {code: account.available for code, account in found.items()}
     return judgement.inputs_of(case, found, available=available)

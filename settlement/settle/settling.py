@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from uuid import UUID
 
@@ -20,22 +20,46 @@ refusals.register(
 refusals.register("round_not_settled", 409, "The round has not been settled.", "รอบนี้ยังไม่ได้คิดเงิน")
 
 
-def settle_rounds(ids: Collection[UUID]) -> list[Settled]:
+def settle_rounds(ids: Collection[UUID], *, because: Mapping[UUID, UUID] | None = None) -> list[Settled]:
     """Settle what can be settled of these rounds; say of each, in the order of ids, what became of it.
 
-    A round that was settled or voided before stays as it is, so asking twice pays once. Must run in an act. At most
+    A round that was settled or voided before stays as it is, so asking twice pays once. ``because`` names the decision
+    that let a held round settle, by round. Must run in an act. At most
     fifteen statements, whatever the number of rounds, wagers and events.
     """
     act = events.current()
     today = docket.gaming_day_of(act.now)
-    ledger.share_day([today - timedelta(days=back) for back in range(docket.COUNTED_DAYS)])
+    keep_days_open()
     found = cases.read(ids, lock=True)
     open_cases = [case for case in found if not case.finished]
-    ours = Docket(act=act, today=today)
+    ours = Docket(act=act, today=today, because=because)
     ours.lock_accounts(open_cases)
     answers = {case.id: ours.hear(case) for case in open_cases}
     ours.write()
     return [answers[case.id] if case.id in answers else Settled(case.id, case.standing) for case in found]
+
+
+def keep_days_open() -> None:
+    """Keep the gaming days that this act may post in from being sealed until it ends. Days are locked before disputes
+    and rounds, so whoever decides a dispute asks for this first."""
+    today = docket.gaming_day_of(events.current().now)
+    ledger.share_day([today - timedelta(days=back) for back in range(docket.COUNTED_DAYS)])
+
+
+def after_decision(round_id: UUID, *, cites: Collection[int], because: UUID) -> tuple[str, UUID | None]:
+    """Let the acts of a decision (RoundEvent ids) count: a held round is settled, a finished one is corrected.
+
+    Return what the round stands as now, and its new revision; None where it is held for another reason. Refuses
+    ``round_held`` where a finished round could not be judged under them.
+    """
+    (standing,) = settle_rounds([round_id], because={round_id: because})
+    before = effective(round_id)
+    if standing.outcome not in ("settled", "voided") or before is None:
+        return standing.outcome, None
+    if before.because == because:
+        return standing.outcome, before.id
+    corrected = correct(round_id, cites=cites, because=because)
+    return corrected.outcome, corrected.id
 
 
 def correct(

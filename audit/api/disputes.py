@@ -1,0 +1,260 @@
+"""Doors of disputes: raise, claim, propose, decide."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from audit import disputes
+from audit.models import Decision, Dispute, Proposal
+from casino import people
+from casino.api.door import Door, Shape, described, page_of
+from casino.events import Act
+from casino.models import Round
+from casino.refusals import Refusal
+
+KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
+
+ProposalShown = described(
+    "Proposal",
+    {
+        "id": serializers.UUIDField(),
+        "ordinal": serializers.IntegerField(),
+        "facts": serializers.ListField(child=serializers.DictField()),
+        "consequences": serializers.DictField(),
+        "sha256": serializers.CharField(),
+        "reason_code": serializers.CharField(),
+        "note": serializers.CharField(),
+        "proposed_by": serializers.UUIDField(),
+        "proposed_at": serializers.DateTimeField(),
+    },
+)
+DecisionShown = described(
+    "Decision",
+    {
+        "id": serializers.UUIDField(),
+        "dispute": serializers.UUIDField(),
+        "proposal": ProposalShown(),
+        "decided_by": serializers.UUIDField(),
+        "decided_at": serializers.DateTimeField(),
+        "outcome": serializers.CharField(),
+        "settlement": serializers.UUIDField(allow_null=True),
+    },
+)
+DisputeShown = described(
+    "Dispute",
+    {
+        "id": serializers.UUIDField(),
+        "round": serializers.UUIDField(),
+        "table": serializers.CharField(),
+        "subject": serializers.CharField(),
+        "reason_code": serializers.CharField(),
+        "reason": serializers.CharField(),
+        "raised_by": serializers.UUIDField(),
+        "raised_at": serializers.DateTimeField(),
+        "deadline_at": serializers.DateTimeField(),
+        "money_at_risk": serializers.DictField(),
+        "needs_two": serializers.BooleanField(),
+        "follows": serializers.UUIDField(allow_null=True),
+        "state": serializers.ChoiceField(["open", "claimed", "proposed", "decided"]),
+        "claimed_by": serializers.UUIDField(allow_null=True),
+        "claim_until": serializers.DateTimeField(allow_null=True),
+        "proposal": ProposalShown(allow_null=True),
+        "decision": DecisionShown(allow_null=True),
+    },
+)
+
+
+def proposal_shown(proposal: Proposal) -> dict[str, Any]:
+    """Return a proposal with what would come of it."""
+    return {
+        "id": str(proposal.id),
+        "ordinal": proposal.ordinal,
+        "facts": proposal.facts,
+        "consequences": proposal.consequences,
+        "sha256": proposal.sha256,
+        "reason_code": proposal.reason_code,
+        "note": proposal.note,
+        "proposed_by": str(proposal.proposed_by_id),
+        "proposed_at": proposal.proposed_at.isoformat(),
+    }
+
+
+def decision_shown(decision: Decision) -> dict[str, Any]:
+    """Return a decision with the proposal it decided."""
+    return {
+        "id": str(decision.id),
+        "dispute": str(decision.dispute_id),
+        "proposal": proposal_shown(decision.proposal),
+        "decided_by": str(decision.decided_by_id),
+        "decided_at": decision.decided_at.isoformat(),
+        "outcome": decision.outcome,
+        "settlement": str(decision.settlement) if decision.settlement else None,
+    }
+
+
+def dispute_shown(dispute: Dispute) -> dict[str, Any]:
+    """Return a dispute as it stands; its claim's token is shown to nobody but whoever claims."""
+    decision = Decision.objects.select_related("proposal").filter(dispute=dispute).first()
+    standing = Proposal.objects.filter(dispute=dispute, withdrawn_at=None).first()
+    return {
+        "id": str(dispute.id),
+        "round": str(dispute.round_id),
+        "table": dispute.round.table.code,
+        "subject": dispute.subject,
+        "reason_code": dispute.reason_code,
+        "reason": dispute.reason,
+        "raised_by": str(dispute.raised_by_id),
+        "raised_at": dispute.raised_at.isoformat(),
+        "deadline_at": dispute.deadline_at.isoformat(),
+        "money_at_risk": {"amount": dispute.money_at_risk, "currency": dispute.currency},
+        "needs_two": dispute.needs_two,
+        "follows": str(dispute.follows_id) if dispute.follows_id else None,
+        "state": dispute.state,
+        "claimed_by": str(dispute.claimed_by_id) if dispute.claimed_by_id else None,
+        "claim_until": dispute.claim_until.isoformat() if dispute.claim_until else None,
+        "proposal": proposal_shown(standing) if standing else None,
+        "decision": decision_shown(decision) if decision else None,
+    }
+
+
+def in_scope(door: Door, right: str = "read_disputes") -> QuerySet[Dispute]:
+    """Return the disputes of the tables in scope."""
+    found = Dispute.objects.select_related("round__table")
+    scope = people.tables_in_scope(door.principal, right)
+    return found if scope is None else found.filter(round__table__in=scope)
+
+
+def one(door: Door, dispute: UUID, right: str = "read_disputes") -> Dispute:
+    """Return a dispute in scope; refuse ``not_found``."""
+    found = in_scope(door, right).filter(pk=dispute).first()
+    if found is None:
+        raise Refusal("not_found")
+    return found
+
+
+class RaiseShape(Shape):
+    round = serializers.UUIDField()
+    subject = serializers.RegexField(
+        r"^(?:(?:p(?:[1-9]|1[0-6])|shared|junk[1-9]|dealer)(?:\.[1-6])?|w[1-9][0-9]{0,5})?\Z",
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="a hand, slot or wager: p1, p1.3, w2",
+    )
+    reason_code = serializers.CharField(max_length=40)
+    reason = serializers.CharField(max_length=2000)
+    follows = serializers.UUIDField(required=False, default=None, allow_null=True)
+
+
+class Disputes(Door):
+    """Disputes: the queue by deadline, and the raising of one."""
+
+    declares: ClassVar = {"GET": "read_disputes", "POST": "raise_dispute"}
+
+    @extend_schema(
+        operation_id="listDisputes",
+        parameters=[
+            OpenApiParameter("state", str, enum=["open", "claimed", "proposed", "decided"]),
+            OpenApiParameter("round", str),
+            OpenApiParameter("cursor", str, description="``next`` of the page before."),
+            OpenApiParameter("limit", int, description="1 to 200; usually 50."),
+        ],
+        responses={
+            200: described(
+                "Disputes",
+                {"disputes": DisputeShown(many=True), "next": serializers.CharField(allow_null=True)},
+            )
+        },
+    )
+    def get(self, request: Request) -> Response:
+        """List a page of disputes, earliest deadline first."""
+        page = page_of(request)
+        found = in_scope(self).order_by("deadline_at", "id")
+        if request.query_params.get("state"):
+            found = found.filter(state=request.query_params["state"])
+        if request.query_params.get("round"):
+            found = found.filter(round=uuid_of(request.query_params["round"], "round"))
+        if page.cursor:
+            after = in_scope(self).filter(pk=uuid_of(page.cursor, "cursor")).first()
+            if after is None:
+                raise Refusal("invalid_value", fields={"cursor": "not of this list"})
+            found = found.filter(
+                Q(deadline_at__gt=after.deadline_at) | Q(deadline_at=after.deadline_at, id__gt=after.id)
+            )
+        rows = list(found[: page.limit + 1])
+        shown = rows[: page.limit]
+        return Response(
+            {
+                "disputes": [dispute_shown(dispute) for dispute in shown],
+                "next": str(shown[-1].id) if len(rows) > page.limit else None,
+            }
+        )
+
+    @extend_schema(
+        operation_id="raiseDispute", request=RaiseShape, parameters=[KEY], responses={201: DisputeShown}
+    )
+    def post(self, request: Request) -> Response:
+        """Raise a dispute about a round, or a hand, slot or wager of it; ``follows`` links it to a decided one."""
+
+        def prepare() -> tuple[Round, dict[str, Any]]:
+            given = self.body(RaiseShape)
+            found = Round.objects.select_related("table", "alias_of__table").filter(pk=given["round"]).first()
+            if found is None:
+                raise Refusal("not_found")
+            stands = found.alias_of or found
+            people.require_at(self.principal, "raise_dispute", stands.table_id)
+            return stands, given
+
+        def do(_: Act, prepared: tuple[Round, dict[str, Any]]) -> tuple[int, dict[str, Any]]:
+            stands, given = prepared
+            follows = one(self, given["follows"]) if given["follows"] else None
+            dispute = disputes.raise_dispute(
+                round=stands,
+                by=self.person,
+                reason_code=given["reason_code"],
+                reason=given["reason"],
+                subject=given["subject"],
+                follows=follows,
+            )
+            return 201, dispute_shown(dispute)
+
+        return self.once(prepare, do)
+
+
+class DisputeDetail(Door):
+    """One dispute, with the facts at hand and what each would move."""
+
+    declares: ClassVar = {"GET": "read_disputes"}
+
+    @extend_schema(
+        operation_id="readDispute",
+        responses={
+            200: described(
+                "DisputeWithOptions",
+                {"dispute": DisputeShown(), "options": serializers.ListField(child=serializers.DictField())},
+            )
+        },
+    )
+    def get(self, request: Request, dispute: UUID) -> Response:
+        """Read a dispute; a decided one has no options any more."""
+        found = one(self, dispute)
+        open_still = found.state != Dispute.State.DECIDED
+        options = disputes.options_of(found.round_id, subject=found.subject) if open_still else []
+        return Response(
+            {"dispute": dispute_shown(found), "options": [option.written() for option in options]}
+        )
+
+
+def uuid_of(text: str, name: str) -> UUID:
+    """Read a UUID of the query; refuse ``malformed``."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Refusal("malformed", fields={name: "must be a UUID"}) from None

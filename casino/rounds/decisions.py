@@ -1,0 +1,91 @@
+"""Acts of a decision: facts that people chose about a round, recorded as events of the dispute that chose them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from casino import events
+from casino.events import Fact
+from casino.models import Round, RoundEvent, Standing
+from casino.refusals import Refusal
+
+KINDS = frozenset({"card_ruled", "card_removed", "round_voided", "hold_waived"})
+"""What a decision may say of a round."""
+
+
+def decide(*, round_id: UUID, facts: Sequence[dict[str, Any]], dispute: UUID, decided_by: UUID) -> list[int]:
+    """Record the facts a decision chose, each ``{"kind": …, **data}``; return their ids (RoundEvent), in that order.
+
+    They follow everything recorded of the round before and need no further signature. A round that stood settled or
+    voided keeps them as late acts, for the correction to cite; one that was held is due again. Must run in an act.
+    """
+    act = events.current()
+    row = Round.objects.select_for_update(of=("self",)).select_related("table").get(pk=round_id)
+    if any(fact["kind"] not in KINDS for fact in facts):
+        raise Refusal("invalid_value", fields={"facts": "not a fact that a decision may choose"})
+    finished = row.standing in (Standing.SETTLED, Standing.VOIDED)
+    source = f"/disputes/{dispute}"
+    payloads = [{name: value for name, value in fact.items() if name != "kind"} for fact in facts]
+    hashes = [
+        hashlib.sha256(
+            events.canonical({"source": source, "place": place, "kind": fact["kind"], "data": payload})
+        ).digest()
+        for place, (fact, payload) in enumerate(zip(facts, payloads, strict=True))
+    ]
+    rows = [
+        RoundEvent(
+            round=row,
+            seq=row.event_count + place,
+            kind=fact["kind"],
+            payload=payload,
+            source=source,
+            event_id=str(events.uuid7(act.now)),
+            person_id=decided_by,
+            signer_id=decided_by,
+            signed=RoundEvent.Signed.DECISION,
+            happened_at=act.now,
+            instant=act.now,
+            recorded_at=act.now,
+            sha256=sha256,
+            late=finished,
+        )
+        for place, (fact, payload, sha256) in enumerate(zip(facts, payloads, hashes, strict=True), start=1)
+    ]
+    RoundEvent.objects.bulk_create(rows)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE casino_round SET event_count = event_count + %s,"
+            " standing = CASE WHEN standing = 'held' THEN 'due' ELSE standing END,"
+            " reasons = '{}', due_at = CASE WHEN standing = 'held' THEN %s ELSE due_at END WHERE id = %s",
+            [len(rows), act.now, row.id],
+        )
+    events.announce(
+        [
+            Fact(
+                "round.recorded",
+                f"rounds/{row.id}",
+                {
+                    "events": [
+                        {"seq": None, "place": one.seq, "kind": one.kind, "sha256": bytes(one.sha256).hex()}
+                        for one in rows
+                    ],
+                    "refused": [],
+                    "source": source,
+                },
+                table=row.table.code,
+                round=row.id,
+            )
+        ]
+    )
+    return [one.id for one in rows]
+
+
+def dispute(*, round_id: UUID, open: bool) -> None:
+    """Say that somebody disputes the round, or that nobody does any more."""
+    events.current()
+    Round.objects.filter(pk=round_id).update(in_dispute=open)
