@@ -9,7 +9,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import build_bearer_security_scheme_object
 
 
-class DeviceToken(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class DeviceToken(OpenApiAuthenticationExtension):
     target_class = "casino.api.door.DeviceToken"
     name = "device"
 
@@ -18,7 +18,7 @@ class DeviceToken(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
         return {**scheme, "description": "The token a terminal or camera was given when it was enrolled."}
 
 
-class SignedIn(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class SignedIn(OpenApiAuthenticationExtension):
     target_class = "casino.api.door.SignedIn"
     name = "person"
 

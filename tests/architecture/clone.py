@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from deploy.local import place
@@ -21,16 +23,14 @@ def copy(to: Path, *, with_tests: bool = False) -> Path:
 
 
 def run(
-    *command: str, at: Path, timeout: float = 120, **environment: str
+    *command: str, at: Path, timeout: float = 120, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """A command in the copy, with nothing of ours in its environment but the path."""
-    import os
-
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return subprocess.run(
         command,
         cwd=at,
-        env={**kept, **environment},
+        env={**kept, **(environment or {})},
         capture_output=True,
         text=True,
         timeout=timeout,

@@ -13,6 +13,8 @@ from deploy.local import place
 from tests.database import Connection
 
 APP, READER, SEALER = "pokdeng_app", "pokdeng_reader", "pokdeng_sealer"
+# Added by the sealer alone.
+SEALED = ("audit_leaf", "audit_subtree", "audit_checkpoint")
 # Rows that are evidence or money: nobody but a migration's author may think of changing them.
 APPEND_ONLY = (
     "casino_roundevent",
@@ -30,12 +32,14 @@ APPEND_ONLY = (
     "settlement_tablerules",
     "settlement_uncovered",
     "audit_logentry",
+    "audit_decision",
+    *SEALED,
 )
 
 pytestmark = pytest.mark.django_db
 
 
-def _ask(query: str, *values: object) -> list[tuple]:
+def _ask(query: str, *values: str) -> list[tuple]:
     with connection.cursor() as cursor:
         cursor.execute(query, list(values))
         return cursor.fetchall()
@@ -84,7 +88,11 @@ def test_evidence_and_money_are_added_and_never_changed() -> None:
             assert _ask(
                 "SELECT has_table_privilege(%s, %s, 'UPDATE, DELETE, TRUNCATE, TRIGGER')", role, table
             ) == [(False,)], (role, table)
-        assert _ask("SELECT has_table_privilege(%s, %s, 'INSERT')", APP, table) == [(True,)]
+        for role, adds in ((APP, table not in SEALED), (SEALER, table in SEALED), (READER, False)):
+            assert _ask("SELECT has_table_privilege(%s, %s, 'INSERT')", role, table) == [(adds,)], (
+                role,
+                table,
+            )
 
 
 def test_every_append_only_table_of_the_models_is_looked_at() -> None:

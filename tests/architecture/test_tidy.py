@@ -10,6 +10,11 @@ import pytest
 from deploy.local import place
 
 MODULE_LINES = 420  # "about 400": above it, a module becomes a package of the same name
+# Modules that grew past it, how long they may be at most, and since when. The numbers only fall.
+DEBTS = (
+    ("settlement/models.py", 560, "2026-11-30"),
+    ("settlement/api/rounds.py", 460, "2026-11-30"),
+)
 FUNCTION_LINES = 75  # "about 70"
 JUNK_DRAWERS = {
     "services",
@@ -76,13 +81,19 @@ def test_no_module_is_a_junk_drawer() -> None:
     assert [str(path.relative_to(place.CLONE)) for path in names if path.is_relative_to(place.CLONE)] == []
 
 
-def test_modules_are_short() -> None:
-    long = {
+def long_modules() -> dict[str, int]:
+    return {
         str(path.relative_to(place.CLONE)): count
         for path in product()
         if (count := len(path.read_text().splitlines())) > MODULE_LINES
     }
-    assert long == {}
+
+
+def test_modules_are_short_but_for_known_debts() -> None:
+    found = long_modules()
+    assert found.keys() == {name for name, _, _ in DEBTS}, "a new debt, or one that is paid: strike it off"
+    grown = {name: found[name] for name, lines, _ in DEBTS if found[name] > lines}
+    assert grown == {}, "a debt may only fall"
 
 
 def test_functions_are_short() -> None:
