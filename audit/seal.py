@@ -211,26 +211,36 @@ def root_at(size: int, *, origin: str = "") -> bytes:
     """Return the root of the first ``size`` leaves. Raises BadProof where there are not as many."""
     if size < 1:
         raise merkle.BadProof("the empty tree proves nothing")
-    return _Tree(origin or log.log_name()).subtree(0, size)
+    return Tree(origin or log.log_name()).subtree(0, size)
 
 
 def inclusion(index: int, *, size: int, origin: str = "") -> list[bytes]:
     """Return the proof that leaf ``index`` is in the tree of ``size`` leaves. Raises BadProof."""
-    return merkle.inclusion(index=index, size=size, subtree=_Tree(origin or log.log_name()).subtree)
+    return merkle.inclusion(index=index, size=size, subtree=Tree(origin or log.log_name()).subtree)
 
 
 def consistency(old: int, *, size: int, origin: str = "") -> list[bytes]:
     """Return the proof that the tree only grew from ``old`` to ``size`` leaves. Raises BadProof."""
-    return merkle.consistency(old=old, size=size, subtree=_Tree(origin or log.log_name()).subtree)
+    return merkle.consistency(old=old, size=size, subtree=Tree(origin or log.log_name()).subtree)
 
 
-class _Tree:
-    """Hashes over ranges of a stored tree: complete ranges from the kept subtrees below them, the rest from leaves."""
+class Tree:
+    """Hashes over ranges of a stored tree: complete ranges from the kept subtrees below them, the rest from leaves.
+
+    What was read once is remembered: many proofs from one tree share most of their nodes.
+    """
 
     def __init__(self, origin: str) -> None:
         self.origin = origin
+        self._known: dict[tuple[int, int], bytes] = {}
 
     def subtree(self, first: int, width: int) -> bytes:
+        """Return the root over leaves ``first`` to ``first + width - 1``. Raises BadProof where some are missing."""
+        if (first, width) not in self._known:
+            self._known[first, width] = self._subtree(first, width)
+        return self._known[first, width]
+
+    def _subtree(self, first: int, width: int) -> bytes:
         half = 1 << (width - 1).bit_length() - 1 if width > 1 else 1
         complete = width & (width - 1) == 0 and first % width == 0
         if complete or width <= 1 << STEP:
