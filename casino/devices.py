@@ -93,7 +93,7 @@ def waive(*, device: Device, first: int, last: int, person: Person, reason: str,
     other. Called by ``rounds.waive_gap``, which makes the rounds they held due again.
     """
     locked = Device.objects.select_for_update().get(pk=device.pk)
-    if not any(hole[0] <= first and last <= hole[1] for hole in locked.holes):
+    if not any(hole[0] <= first <= last <= hole[1] for hole in locked.holes):
         raise Refusal("gap_not_found")
     locked.holes = [list(part) for hole in locked.holes for part in _without(tuple(hole), (first, last))]
     locked.save(update_fields=["holes"])
@@ -119,33 +119,38 @@ def state(*, device: Device, stated: dict[str, object], now: datetime) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Neighbour:
-    """The last event before a hole, or the first one after it."""
+class _Around:
+    """What a device reported around a hole: the rounds of the last event before it and of the first after it, the kind
+    of the latter, and the nearest round numbers that are known on either side, with their sessions."""
 
-    round: UUID
-    session: UUID
-    number: int | None
-    kind: str
+    before: UUID | None
+    after: UUID | None
+    after_kind: str | None
+    low_session: UUID | None
+    low: int | None
+    high_session: UUID | None
+    high: int | None
 
 
 _GAPS = """
+WITH told AS (
+    SELECT e.device_id, e.device_seq, e.kind, r.session_id,
+           coalesce(w.id, r.id) AS round, coalesce(w.number, r.number) AS number
+      FROM casino_roundevent e JOIN casino_round r ON r.id = e.round_id
+      LEFT JOIN casino_round w ON w.id = r.alias_of_id
+)
 SELECT d.code, (hole->>0)::bigint, (hole->>1)::bigint,
-       before.round, before.session_id, before.number, before.kind,
-       after.round, after.session_id, after.number, after.kind
+       before.round, after.round, after.kind, low.session_id, low.number, high.session_id, high.number
   FROM casino_device d
  CROSS JOIN LATERAL jsonb_array_elements(d.holes) AS hole
-  LEFT JOIN LATERAL (
-       SELECT coalesce(r.alias_of_id, r.id) AS round, r.session_id, coalesce(w.number, r.number) AS number, e.kind
-         FROM casino_roundevent e JOIN casino_round r ON r.id = e.round_id
-         LEFT JOIN casino_round w ON w.id = r.alias_of_id
-        WHERE e.device_id = d.id AND e.device_seq < (hole->>0)::bigint
-        ORDER BY e.device_seq DESC LIMIT 1) AS before ON TRUE
-  LEFT JOIN LATERAL (
-       SELECT coalesce(r.alias_of_id, r.id) AS round, r.session_id, coalesce(w.number, r.number) AS number, e.kind
-         FROM casino_roundevent e JOIN casino_round r ON r.id = e.round_id
-         LEFT JOIN casino_round w ON w.id = r.alias_of_id
-        WHERE e.device_id = d.id AND e.device_seq > (hole->>1)::bigint
-        ORDER BY e.device_seq LIMIT 1) AS after ON TRUE
+  LEFT JOIN LATERAL (SELECT * FROM told WHERE device_id = d.id AND device_seq < (hole->>0)::bigint
+                      ORDER BY device_seq DESC LIMIT 1) AS before ON TRUE
+  LEFT JOIN LATERAL (SELECT * FROM told WHERE device_id = d.id AND device_seq > (hole->>1)::bigint
+                      ORDER BY device_seq LIMIT 1) AS after ON TRUE
+  LEFT JOIN LATERAL (SELECT * FROM told WHERE device_id = d.id AND device_seq < (hole->>0)::bigint
+                        AND number IS NOT NULL ORDER BY device_seq DESC LIMIT 1) AS low ON TRUE
+  LEFT JOIN LATERAL (SELECT * FROM told WHERE device_id = d.id AND device_seq > (hole->>1)::bigint
+                        AND number IS NOT NULL ORDER BY device_seq LIMIT 1) AS high ON TRUE
  WHERE d.kind = 'terminal' AND d.table_id = ANY(%s) AND d.holes <> '[]'
 """
 
@@ -167,30 +172,29 @@ def gaps_touching(rounds: Sequence[Numbered]) -> dict[UUID, list[Gap]]:
     """Return, for each round that a terminal's hole could touch, these holes. One statement.
 
     A hole touches the round of the last number before it, the round of the first number after it unless that is
-    the round's opening, and every round number between the two.
+    the round's opening, and every round number between the two. Where the opening of such a round is itself missing,
+    its number lies somewhere before the next that is known.
     """
     touching: dict[UUID, list[Gap]] = {}
     with connection.cursor() as cursor:
         cursor.execute(_GAPS, [sorted({row.table_id for row in rounds})])
         for code, first, last, *around in cursor.fetchall():
-            before = _Neighbour(*around[:4]) if around[0] else None
-            after = _Neighbour(*around[4:]) if around[4] else None
             gap = Gap(source=code, first=first, last=last)
             for row in rounds:
-                if _touches(row, before, after):
+                if _touches(row, _Around(*around)):
                     touching.setdefault(row.id, []).append(gap)
     return touching
 
 
-def _touches(row: Numbered, before: _Neighbour | None, after: _Neighbour | None) -> bool:
-    if before is not None and row.id == before.round:
+def _touches(row: Numbered, around: _Around) -> bool:
+    if row.id == around.before:
         return True
-    if after is not None and row.id == after.round:
-        return after.kind != "round_opened"
+    if row.id == around.after:
+        return around.after_kind != "round_opened"
     if row.number is None:
         return False
-    low = before.number if before and before.session == row.session_id else None
-    high = after.number if after and after.session == row.session_id else None
+    low = around.low if around.low_session == row.session_id else None
+    high = around.high if around.high_session == row.session_id else None
     if low is None and high is None:
         return False
     return (low is None or low < row.number) and (high is None or row.number < high)
