@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from uuid import UUID, uuid4
 
 from celery import shared_task
+from celery.exceptions import SoftTimeLimitExceeded
 from django.utils import timezone
 
 from casino import events, rounds
@@ -14,43 +16,43 @@ from settlement import settle
 log = logging.getLogger("pokdeng.settlement")
 
 BATCH = 100
+REACH = 2_000
+"""How many rounds one sweep takes on; the next one follows within seconds."""
 
 
 @shared_task(name="settlement.sweep")
 def sweep() -> int:
     """Settle closed rounds that nobody asked for, longest waiting first; return how many were looked at.
 
-    Each batch is an act of its own. A batch that fails is tried round by round, so that one round which cannot be
-    judged keeps no other waiting.
+    Each batch is an act of its own, and each round is tried in one batch only: a batch that fails is tried round by
+    round, so that a round which cannot be judged keeps no other waiting.
     """
-    looked_at = 0
-    while True:
-        waiting = rounds.due(now=timezone.now(), limit=BATCH)
-        if not waiting or not _settle(waiting):
-            return looked_at
-        looked_at += len(waiting)
+    waiting = rounds.due(now=timezone.now(), limit=REACH)
+    for start in range(0, len(waiting), BATCH):
+        _settle(waiting[start : start + BATCH])
+    return len(waiting)
 
 
-def _settle(waiting: list[UUID]) -> bool:
-    """Say whether any of the rounds stands differently now."""
+def _settle(batch: Sequence[UUID]) -> None:
     try:
-        return _act(waiting)
+        _act(batch)
+    except SoftTimeLimitExceeded:
+        raise
     except Exception:
-        log.exception("a batch of %d rounds was not settled; trying them one by one", len(waiting))
-    moved = False
-    for one in waiting:
-        try:
-            moved = _act([one]) or moved
-        except Exception:
-            log.exception("round %s was not settled", one)
-    return moved
+        log.exception("a batch of %d rounds was not settled; trying them one by one", len(batch))
+        for one in batch:
+            try:
+                _act([one])
+            except SoftTimeLimitExceeded:
+                raise
+            except Exception:
+                log.exception("round %s was not settled", one)
 
 
-def _act(waiting: list[UUID]) -> bool:
-    answers = events.attempt(
-        lambda _: settle.settle_rounds(waiting),
+def _act(batch: Sequence[UUID]) -> None:
+    events.attempt(
+        lambda _: settle.settle_rounds(batch),
         actor=events.SERVICE,
         request_id=f"sweep-{uuid4().hex}",
         now=timezone.now(),
     )
-    return any(answer.outcome != "waiting" for answer in answers)
