@@ -38,9 +38,7 @@ def lock_session(table: Table) -> TableSession:
     return session
 
 
-def open(
-    *, table: Table, dealer: Person, supervisor: Person, now: datetime
-) -> TableSession:
+def open(*, table: Table, dealer: Person, supervisor: Person, now: datetime) -> TableSession:
     """Open a session with a dealer and a supervisor on duty, two different people; refuse ``table_open``."""
     people.different(dealer.id, supervisor.id)
     locked = Table.objects.select_for_update().get(pk=table.pk)
@@ -88,11 +86,15 @@ def relieve(*, session: TableSession, role: str, person: Person, now: datetime) 
 
 
 def stop(*, table: Table, reason: str) -> None:
-    """Stop an open table: no bets are covered until it resumes. What is dealt all the same is recorded."""
+    """Stop an open table: no bets are covered until it resumes. What is dealt all the same is recorded.
+
+    Refuses ``table_closed``, and ``table_stopped`` where it has been stopped: the first reason stands.
+    """
     if not Table.objects.filter(pk=table.pk, state=Table.State.OPEN).update(
         state=Table.State.STOPPED, stop_reason=reason
     ):
-        raise Refusal("table_closed")
+        stopped = Table.objects.filter(pk=table.pk, state=Table.State.STOPPED).exists()
+        raise Refusal("table_stopped" if stopped else "table_closed")
     events.announce(
         [Fact("table.stopped", f"tables/{table.code}", {"reason_code": reason}, table=table.code)]
     )
@@ -161,7 +163,7 @@ def _refuse_missing_numbers(session: TableSession) -> None:
 
 def of_code(code: str) -> Table:
     """Return the table; refuse ``not_found``."""
-    table = Table.objects.filter(code=code).first()
+    table = Table.objects.filter(code=code).first() if code.isalnum() else None
     if table is None:
         raise Refusal("not_found")
     return table
