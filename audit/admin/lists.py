@@ -249,11 +249,16 @@ class ReadOnly(admin.ModelAdmin):
         return queryset, False
 
     def found_by(self, word: str) -> Q:
-        """Return where a word may stand; nowhere finds nothing."""
+        """Return where a word stands; nowhere finds nothing.
+
+        Each column is asked first whether it has the value at all: of many columns joined by OR the planner expects
+        too much, and would rather read the table backwards.
+        """
         wanted = Q(pk__in=[])
         for kind, value in _readings_of(word):
             for column in self.finds.get(kind, ()):
-                wanted |= Q(**{column: value})
+                if self.model.objects.filter(**{column: value}).exists():
+                    wanted |= Q(**{column: value})
         return wanted
 
     def prepare(self, rows: Sequence[Any]) -> None:

@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db import connection
+from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.html import format_html
 
 from audit import merkle
 from audit.admin.lists import Calendar, ReadOnly
 from audit.models import LogEntry
-from casino.models import Person, Table
+from casino.models import Device, Person, Table
 
 _ACTIONS = """
 WITH RECURSIVE known AS (
@@ -76,7 +77,7 @@ class LogEntryAdmin(ReadOnly):
     )
     finds: ClassVar = {
         "uuid": ("round", "person"),
-        "word": ("table_code", "action", "subject", "request_id", "actor", "device"),
+        "word": ("table_code", "action", "subject", "request_id", "actor"),
         "number": ("id",),
         "hash": ("leaf_hash",),
     }
@@ -98,7 +99,10 @@ class LogEntryAdmin(ReadOnly):
     def found_by(self, word: str) -> Any:
         found = super().found_by(word)
         badge = Person.objects.filter(badge=word).values_list("id", flat=True).first()
-        return found | self.found_by(str(badge)) if badge else found
+        device = Device.objects.filter(code=word).values_list("id", flat=True).first()
+        if badge is not None:
+            found |= Q(person=badge)
+        return found | Q(actor=str(device)) if device is not None else found
 
     @admin.display(description="who")
     def who(self, entry: LogEntry) -> str:
