@@ -35,8 +35,12 @@ Step = Batch | Ask
 
 
 def as_it_came(lines: Sequence[Line]) -> list[Step]:
-    """Return the requests of an ordinary night: one batch a round from each device, the camera's first."""
-    return _cut(lines, sizes=lambda: MOST_EVENTS, by_round=True)
+    """Return the requests of an ordinary night: one batch a round from each device, the camera's first.
+
+    A terminal asks for cover before it locks bets of wallets; for a round of which the recording itself says when cover
+    was asked for, then and not besides.
+    """
+    return _cut(with_covers(lines), sizes=lambda: MOST_EVENTS, by_round=True)
 
 
 def in_chaos(lines: Sequence[Line], *, seed: str) -> list[Step]:
@@ -52,6 +56,22 @@ def in_chaos(lines: Sequence[Line], *, seed: str) -> list[Step]:
     deliveries = repeated([line for line in lines if isinstance(line, Delivery)], chance=chance)
     disorder = moved(deliveries, chance=chance)
     return _cut(disorder, sizes=lambda: chance.randint(1, MOST_EVENTS), by_round=False)
+
+
+def with_covers(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines with an asking for cover before each lock of bets that wallets stand behind."""
+    told = {line.round for line in lines if isinstance(line, Ask)}
+    wallets: set[str] = set()
+    found: list[Line] = []
+    for line in lines:
+        if isinstance(line, Delivery) and line.round not in told:
+            if line.names_wallet:
+                wallets.add(line.round)
+            if line.kind == "bets_locked" and line.round in wallets:
+                wallets.discard(line.round)
+                found.append(Ask("cover", line.round))
+        found.append(line)
+    return found
 
 
 def repeated(deliveries: Sequence[Delivery], *, chance: random.Random) -> list[Delivery]:

@@ -33,6 +33,11 @@ class Delivery:
         """Whether a round may settle from this event on."""
         return self.kind in CLOSING
 
+    @property
+    def names_wallet(self) -> bool:
+        """Whether it is a bet from a wallet, or the opening of a round that a player banks."""
+        return self.kind in ("bet_placed", "round_opened") and '"account"' in self.text
+
     def under_another_id(self, tail: str) -> Delivery:
         """Return the same event with the last twelve digits of its ``id`` changed: the same act all the same."""
         event = json.loads(self.text)

@@ -12,6 +12,7 @@ from deploy.recordings import batches, tape
 from deploy.recordings.batches import Batch
 from deploy.recordings.tape import Ask, Delivery, Line
 from tests.cases import NIGHT
+from tests.journeys import second
 
 SEEDS = ["1", "2", "a night of storms"]
 
@@ -125,3 +126,13 @@ def test_the_same_seed_makes_the_same_disorder() -> None:
     lines = a_night()["PD05"]
     assert batches.in_chaos(lines, seed="1") == batches.in_chaos(lines, seed="1")
     assert batches.in_chaos(lines, seed="1") != batches.in_chaos(lines, seed="2")
+
+
+def test_cover_is_asked_for_before_bets_of_wallets_are_locked_unless_the_recording_says_when() -> None:
+    told = second.evening().lines
+    bare = [tape.delivery_of(line["event"]) for line in told if line["table"] == "PD12" and "event" in line]
+    asked = batches.with_covers(bare)
+    places = [place for place, line in enumerate(asked) if isinstance(line, Ask)]
+    assert [getattr(asked[place + 1], "kind", "") for place in places] == ["bets_locked", "bets_locked"]
+    assert batches.with_covers(asked) == asked
+    assert batches.with_covers(a_night()["PD03"]) == a_night()["PD03"]
