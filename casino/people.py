@@ -333,6 +333,12 @@ def signed_in(*, person: Person, request_id: str, now: datetime) -> None:
         events.announce([Fact("person.signed_in", f"people/{person.id}", {})])
 
 
+def signed_out(*, person: Person, request_id: str, now: datetime) -> None:
+    """Witness that a person signed out."""
+    with events.act(actor=principal_of(person), request_id=request_id, now=now):
+        events.announce([Fact("person.signed_out", f"people/{person.id}", {})])
+
+
 class BadgeAndPassword(BaseBackend):
     """Django's sign-in (the admin's form) by the same check, count and answer as every other door."""
 

@@ -75,5 +75,6 @@ class Session(Door):
     @extend_schema(operation_id="signOut", responses={204: None})
     def delete(self, request: Request) -> Response:
         """End the session."""
+        people.signed_out(person=self.person, request_id=request_id(request), now=timezone.now())
         logout(request._request)
         return Response(status=204)
