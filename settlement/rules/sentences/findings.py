@@ -1,0 +1,108 @@
+"""Questions about play in words: one sentence for each kind of flag, with its figures.
+
+A flag is a question and accuses nobody, so every sentence says what was seen and where to look. Takes a finding's
+detail as a record or a stored flag holds it; a figure that is not there is left out, never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from settlement.rules.sentences import of_play, of_reports
+from settlement.rules.sentences.seen import Seen, plain
+from settlement.rules.sentences.words import Said
+
+FLAGGED = Said("ข้อสังเกต เงินไม่เปลี่ยน:", "For review, money unchanged:")
+"""What goes before a flag's sentence."""
+
+
+def finding(kind: str, subject: str, detail: Mapping[str, Any], *, currency: str) -> Said:
+    """Return the sentence of a finding; KeyError for a kind without one.
+
+    ``subject`` is the part after ``#`` of a flag's subject (empty: the round), or a finding's own.
+    """
+    return _KINDS[kind](Seen(subject, detail, currency))
+
+
+_KINDS: Mapping[str, Callable[[Seen], Said]] = {
+    "bank_short": of_play.bank_short,
+    "bet_not_in_play": of_play.bet_not_in_play,
+    "bet_on_other_hand": of_play.bet_on_other_hand,
+    "camera_gap": of_reports.camera_gap,
+    "card_after_stay": plain(
+        "{0} อยู่แล้วแต่ได้ใบที่สาม คิดตามไพ่ที่แจก — ดูภาพ",
+        "{0} stayed and then got a third card; it is judged as it lies — look at the replay",
+    ),
+    "check_after_dealer_drew": plain(
+        "เช็ค{0} หลังเจ้ามือจั่ว จึงเทียบกับไพ่ทั้งหมดของเจ้ามือ — ดูเวลาที่จ่ายจริง",
+        "{0} was checked after the dealer drew, so it meets all of the dealer's cards — see when it was paid",
+    ),
+    "check_against_dealer_pok": plain(
+        "เช็ค{0} ทั้งที่เจ้ามือป๊อก — ดูภาพ",
+        "{0} was checked although the dealer had pok — look at the replay",
+    ),
+    "check_not_allowed": of_play.check_not_allowed,
+    "checked_twice": plain(
+        "เช็ค{0} สองครั้ง นับครั้งแรก — ดูว่าจ่ายซ้ำหรือไม่",
+        "{0} was checked twice, the first counts — see whether it was paid twice",
+    ),
+    "clock_drift_burst": of_reports.clock_drift_burst,
+    "closed_too_fast": of_reports.closed_too_fast,
+    "dealer_bet_on_guest": of_play.dealer_bet_on_guest,
+    "declared_differs": of_play.declared_differs,
+    "device_clock_off": plain(
+        "นาฬิกาของเครื่องคลาดเกิน 1 นาที ลำดับยังถูกต้อง — ตั้งเวลา และอย่าใช้เวลานั้นอ้างอิง",
+        "A device's clock is more than a minute off, the order stands — set it, and do not rely on its times",
+    ),
+    "draw_missed": of_play.draw_missed,
+    "drew_after_check": plain(
+        "{0} จั่วหลังถูกเช็ค คิดทุกใบที่มี — ดูว่าจ่ายเมื่อใด",
+        "{0} drew after it was checked, all its cards count — see when it was paid",
+    ),
+    "duplicate_card": of_reports.duplicate_card,
+    "hand_not_offered": plain(
+        "แจก{0} ที่กติกาโต๊ะนี้ไม่มี คิดตามไพ่ที่แจก — แจ้งเจ้ามือ",
+        "{0} was dealt, which the sheet does not have; it is judged as it lies — tell the dealer",
+    ),
+    "junk_deng_four": of_play.junk_deng_four,
+    "junk_drew_against_rule": of_play.junk(
+        Said("กติกาให้อยู่ — ดูภาพ", "the sheet says stay — look at the replay")
+    ),
+    "junk_stayed_against_rule": of_play.junk(
+        Said("กติกาบังคับจั่ว — ดูภาพ", "the sheet says draw — look at the replay")
+    ),
+    "late_bet": of_play.late_bet,
+    "late_event": of_reports.late_event,
+    "mark_differs": of_play.mark_differs,
+    "mispay": of_play.mispay,
+    "out_of_order_event": of_reports.out_of_order,
+    "out_of_turn": of_play.out_of_turn,
+    "pok_drew": plain(
+        "{0} ป๊อกแล้วได้ใบที่สาม — ดูว่าเกิดขึ้นอย่างไร แม้ชี้ขาดแล้ว",
+        "{0} had pok and got a third card — see how it came about, also once it is ruled",
+    ),
+    "reads_differ": of_reports.reads_differ,
+    "reconstructed": plain(
+        "รอบนี้กรอกจากกองไพ่ทิ้ง มีพยานสองคน — ตรวจบันทึกและภาพ",
+        "The round was rebuilt from the discards before two witnesses — check the note and the picture",
+    ),
+    "sequence_reused": of_reports.sequence_reused,
+    "shared_hand_misplaced": of_play.shared_hand_misplaced,
+    "short_deck": of_reports.short_deck,
+    "shortfall": of_play.shortfall,
+    "stake_outside_limits": of_play.stake_outside_limits,
+    "stay_missed": of_play.stay_missed,
+    "stray_read": of_reports.stray_read,
+    "too_many_cards": plain(
+        "{0} มีไพ่เกิน — ดูว่าเกิดขึ้นอย่างไร แม้ชี้ขาดแล้ว",
+        "{0} had a card too many — see how it came about, also once it is ruled",
+    ),
+    "too_many_hands": of_play.too_many_hands,
+    "uncovered": of_play.uncovered,
+    "unsigned_ruling": of_reports.unsigned_ruling,
+    "wrong_sheet_shown": of_reports.wrong_sheet_shown,
+}
+
+KINDS = frozenset(_KINDS)
+"""Every kind that has a sentence; none is raised without one."""
