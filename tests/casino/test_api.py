@@ -348,7 +348,8 @@ def test_a_device_says_how_it_stands_and_hears_what_we_miss_of_it() -> None:
 
 @pytest.mark.parametrize(("change", "status", "field"), [
     ({"next": 0}, 422, "next"), ({"next": "11"}, 400, "next"), ({"next": 1.5}, 400, "next"),
-    ({"unsent": -1}, 422, "unsent"), ({"unsent": True}, 400, "unsent"), ({"sheet_shown": "x"}, 400, "sheet_shown"), ({"sent_at": 7}, 400, "sent_at"),
+    ({"unsent": -1}, 422, "unsent"), ({"unsent": True}, 400, "unsent"), ({"sheet_shown": "x"}, 400, "sheet_shown"),
+    ({"sent_at": 7}, 400, "sent_at"),
     ({"state": "fine"}, 400, "state"), ({"next": None}, 400, "next"),
 ])  # fmt: skip
 def test_a_state_that_makes_no_sense_is_refused_by_its_field(
