@@ -66,11 +66,12 @@ def write(
 
 def _insert_events(cursor: Any, ground: Ground, offset: timedelta | None, taken: Sequence[Taken]) -> None:
     reports = [item.report for item in taken]
-    columns: list[list[Any]] = [
+    columns: list[Any] = [
         [item.row.id for item in taken],
         [item.place for item in taken],
         [report.kind for report in reports],
-        [json.dumps(report.data, ensure_ascii=False) for report in reports],
+        # One document: an array of documents would be escaped character by character on its way.
+        json.dumps([report.data for report in reports], ensure_ascii=False),
         [report.event_id for report in reports],
         [report.seq for report in reports],
         [item.person for item in taken],
@@ -88,7 +89,8 @@ def _insert_events(cursor: Any, ground: Ground, offset: timedelta | None, taken:
         "INSERT INTO casino_roundevent (round_id, seq, kind, payload, event_id, device_seq, person_id, signature_id,"
         " signer_id, signed, happened_at, instant, clock_off, sha256, late, source, device_id, recorded_at,"
         " offset_ms)"
-        " SELECT t.*, %s, %s, %s, %s FROM unnest(%s::uuid[], %s::int[], %s::text[], %s::jsonb[], %s::text[],"
+        " SELECT t.*, %s, %s, %s, %s FROM unnest(%s::uuid[], %s::int[], %s::text[],"
+        " ARRAY(SELECT value FROM jsonb_array_elements(%s::jsonb) WITH ORDINALITY ORDER BY ordinality), %s::text[],"
         " %s::bigint[], %s::uuid[], %s::uuid[], %s::uuid[], %s::text[], %s::timestamptz[], %s::timestamptz[],"
         " %s::boolean[], %s::bytea[], %s::boolean[]) AS t",
         [f"/devices/{ground.device.code}", ground.device.id, ground.now, offset_ms, *columns],
