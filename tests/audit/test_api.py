@@ -89,7 +89,7 @@ def test_reading_the_log_is_an_act_and_leaves_one_entry() -> None:
     a_night()
     auditor = person("auditor")
     before = LogEntry.objects.count()
-    signed_in(auditor).get(URL, {"table": "PD01", "limit": 10})
+    signed_in(auditor).get(URL, {"table": "PD01", "limit": "10"})
 
     assert LogEntry.objects.count() == before + 1
     entry = LogEntry.objects.latest("id")

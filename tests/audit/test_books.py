@@ -17,7 +17,7 @@ from audit.models import LogEntry
 from settlement.models import Entry
 from tests.audit.conftest import Played
 
-NOT_BUILT = ["I3", "I11", "I12", "I13", "I14", "I15", "I16", "I18", "I19", "I20"]
+NOT_BUILT = ["I12", "I15", "I16", "I20"]
 
 
 def run(*arguments: str) -> tuple[int, str]:
@@ -58,7 +58,7 @@ def test_the_house_that_was_checked_has_every_kind_of_row_that_is_checked(played
     """A check over no rows proves nothing: each table of record, ledger and settlement has some."""
     names = played.administrator.execute(
         "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
-        " AND relname ~ '^(casino|settlement|audit)_'"
+        " AND relname ~ '^(casino|settlement)_|^audit_logentry'"
     ).fetchall()
     empty = [
         name
