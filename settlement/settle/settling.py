@@ -102,6 +102,12 @@ def correct(
     return corrected
 
 
+def effective_of(ids: Collection[UUID]) -> dict[UUID, Settlement]:
+    """Return the latest revision of each round that has one, by round. One statement."""
+    found = Settlement.objects.filter(round__in=ids).order_by("round", "-revision").distinct("round")
+    return {one.round_id: one for one in found}
+
+
 def effective(round_id: UUID) -> Settlement | None:
     """Return the latest revision of a round's settlement, None where there is none. One statement."""
     return Settlement.objects.select_related("sheet").filter(round=round_id).order_by("-revision").first()
