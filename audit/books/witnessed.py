@@ -175,7 +175,8 @@ SELECT coalesce(stored.id::text, told.facts ->> 'id'), stored.facts, told.facts,
  WHERE stored.id IS NULL OR told.at IS NULL
     OR (told.at = stored.at AND told.facts <> stored.facts)
     OR (told.at <> stored.at AND told.facts - 'gaming_day' - 'orig_day' <> stored.facts - 'gaming_day' - 'orig_day')
-    OR NOT EXISTS (SELECT FROM told own WHERE own.facts = stored.facts AND own.at = stored.at)
+    OR (stored.at >= %(since)s
+        AND NOT EXISTS (SELECT FROM told own WHERE own.facts = stored.facts AND own.at = stored.at))
 """
 
 

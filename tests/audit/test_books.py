@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
 from audit import books
 from audit.books import reading
 from audit.models import LogEntry
+from casino import events
+from settlement import cashier
 from settlement.models import Entry
 from tests.audit.conftest import Played
 
@@ -109,6 +112,17 @@ def test_a_quick_check_goes_back_to_the_start_of_the_gaming_day_and_to_the_last_
     assert books.quick_scope(now=noon, clean=noon - timedelta(minutes=5)).since == start
     week_ago = noon - timedelta(days=7)
     assert books.quick_scope(now=noon, clean=week_ago).since == week_ago - reading.SLACK
+
+
+def test_a_deposit_that_is_sent_again_the_next_day_is_no_finding(played: Played) -> None:
+    """The same document moves nothing; its entry tells of the first journal, older than what a quick check sees."""
+    tomorrow = timezone.now() + timedelta(days=1)
+    with events.act(actor=events.SERVICE, request_id="again", now=tomorrow):
+        cashier.deposit(ref="A17", amount=5_000_000, cage="C1", document="A17")
+    for scope in (books.Scope(None), books.Scope(tomorrow - timedelta(hours=1))):
+        with books.opened(scope=scope) as opened:
+            assert list(books.check(opened, ids=["I6", "I17"])) == []
+    assert played.reader
 
 
 @pytest.mark.django_db(transaction=True)
