@@ -129,13 +129,22 @@ def _junk(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
         taem, drew = _taem_of_two(hand), _drew(hand)
         if not drew and (not forced or _cut_short(hand, record, house)):
             continue
-        detail = (("taem", taem), ("drew", drew))
-        if taem == 4 and hands.is_song(hand.cards[:2]):
+        deng = 2 if hands.is_song(hand.cards[:2]) else 1
+        says = _junk_rule(taem, deng) if forced else "dealer_decides"
+        detail = (("hand", hand.name), ("taem", taem), ("deng", deng), ("says", says), ("drew", drew))
+        if (taem, deng) == (4, 2):
             yield Finding("junk_deng_four", hand.name, detail)
         elif forced and drew and taem >= 5:
             yield Finding("junk_drew_against_rule", hand.name, detail)
         elif not drew and taem <= 4:
             yield Finding("junk_stayed_against_rule", hand.name, detail)
+
+
+def _junk_rule(taem: int, deng: int) -> str:
+    """What a forced junk hand should do on its two cards; a four with deng is told nothing."""
+    if (taem, deng) == (4, 2):
+        return "no_right_answer"
+    return "draw" if taem <= 4 else "stay"
 
 
 def _hands_offered(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
