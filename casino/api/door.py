@@ -62,6 +62,16 @@ class Door(APIView):
     authentication_classes = (DeviceToken, SignedIn)
     permission_classes = (Declared,)
     parser_classes = ()
+    # No OPTIONS: no page of another origin has business here.
+    http_method_names = ["get", "head", "post", "put", "delete"]  # noqa: RUF012 - as Django declares it
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """No name in the house has a NUL in it, and PostgreSQL would stumble over one."""
+        if "\0" in request.path:
+            raise Refusal("not_found")
+        if any("\0" in text for name, texts in request.query_params.lists() for text in (name, *texts)):
+            raise Refusal("malformed", fields={"": "a NUL character"})
+        super().initial(request, *args, **kwargs)
 
     @property
     def principal(self) -> Principal:
@@ -184,10 +194,7 @@ def _fingerprints(request: Request) -> list[bytes]:
     """
     written = b"\n".join([str(request.method).encode(), request.path.encode(), request.body])
     keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return [
-        salted_hmac("idempotency", written, secret=key, algorithm="sha256").digest()
-        for key in keys
-    ]
+    return [salted_hmac("idempotency", written, secret=key, algorithm="sha256").digest() for key in keys]
 
 
 def _stored(client: str, key: str, prints: Sequence[bytes]) -> Response | None:

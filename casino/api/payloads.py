@@ -330,8 +330,8 @@ KINDS: dict[str, dict[str, tuple[Check, bool]]] = {
 
 
 def chosen_fact(value: Any, path: str) -> dict[str, Any]:
-    """Return a fact that a decision chooses, ``{"kind": …, **data}``, read like an event's data of that kind; ``stands``
-    has none."""
+    """Return a fact that a decision chooses, ``{"kind": …, **data}``, read like an event's data of that kind;
+    ``stands`` has none."""
     if not isinstance(value, dict) or not isinstance(value.get("kind"), str):
         raise _malformed(path, "must be an object with its kind")
     kind = value["kind"]
