@@ -13,6 +13,7 @@ from casino import events
 from casino.events import Fact
 from casino.models import Round, RoundEvent, Standing
 from casino.refusals import Refusal
+from casino.rounds import stored
 
 KINDS = frozenset({"card_ruled", "card_removed", "round_voided", "hold_waived"})
 """What a decision may say of a round."""
@@ -71,7 +72,13 @@ def decide(*, round_id: UUID, facts: Sequence[dict[str, Any]], dispute: UUID, de
                 f"rounds/{row.id}",
                 {
                     "events": [
-                        {"seq": None, "place": one.seq, "kind": one.kind, "sha256": bytes(one.sha256).hex()}
+                        {
+                            "seq": None,
+                            "place": one.seq,
+                            "kind": one.kind,
+                            "sha256": bytes(one.sha256).hex(),
+                            "stored_sha256": of_row(one),
+                        }
                         for one in rows
                     ],
                     "refused": [],
@@ -83,6 +90,23 @@ def decide(*, round_id: UUID, facts: Sequence[dict[str, Any]], dispute: UUID, de
         ]
     )
     return [one.id for one in rows]
+
+
+def of_row(row: RoundEvent) -> str:
+    """Return the hash of a stored event, worked out from its row."""
+    return stored.sha256_of(
+        kind=row.kind,
+        payload=row.payload,
+        source=row.source,
+        device_seq=row.device_seq,
+        person=row.person_id,
+        signature=row.signature_id,
+        signer=row.signer_id,
+        signed=row.signed,
+        happened_at=row.happened_at,
+        instant=row.instant,
+        late=row.late,
+    )
 
 
 def dispute(*, round_id: UUID, open: bool) -> None:

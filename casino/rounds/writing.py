@@ -13,6 +13,7 @@ from django.db import connection
 
 from casino import events
 from casino.events import Fact
+from casino.rounds import stored
 from casino.rounds.ground import Ground, Row
 from casino.rounds.reports import Answer, Report
 
@@ -75,7 +76,7 @@ def _insert_events(cursor: Any, ground: Ground, offset: timedelta | None, taken:
         [report.event_id for report in reports],
         [report.seq for report in reports],
         [item.person for item in taken],
-        [report.signature if report.signature in ground.signatures else None for report in reports],
+        [_signature_of(ground, report) for report in reports],
         [item.signer for item in taken],
         [item.signed for item in taken],
         [report.happened_at or ground.now for report in reports],
@@ -94,6 +95,26 @@ def _insert_events(cursor: Any, ground: Ground, offset: timedelta | None, taken:
         " %s::bigint[], %s::uuid[], %s::uuid[], %s::uuid[], %s::text[], %s::timestamptz[], %s::timestamptz[],"
         " %s::boolean[], %s::bytea[], %s::boolean[]) AS t",
         [f"/devices/{ground.device.code}", ground.device.id, ground.now, offset_ms, *columns],
+    )
+
+
+def _signature_of(ground: Ground, report: Report) -> UUID | None:
+    return report.signature if report.signature in ground.signatures else None
+
+
+def _stored(ground: Ground, item: Taken) -> str:
+    return stored.sha256_of(
+        kind=item.report.kind,
+        payload=item.report.data,
+        source=f"/devices/{ground.device.code}",
+        device_seq=item.report.seq,
+        person=item.person,
+        signature=_signature_of(ground, item.report),
+        signer=item.signer,
+        signed=item.signed,
+        happened_at=item.report.happened_at or ground.now,
+        instant=item.instant,
+        late=item.late,
     )
 
 
@@ -164,6 +185,7 @@ def _facts(ground: Ground, taken: Sequence[Taken], refused: Sequence[Refused]) -
                 "place": item.place,
                 "kind": item.report.kind,
                 "sha256": item.report.sha256.hex(),
+                "stored_sha256": _stored(ground, item),
             }
         )
     for no in refused:
