@@ -93,6 +93,13 @@ RIGHTS: dict[str, dict[str, Scope]] = {
     },
     "propose_sheet": {"manager": ALL},
     "approve_sheet": {"manager": ALL},
+    "read_dossier": {
+        "dealer": DUTY,
+        "supervisor": DUTY,
+        "manager": ALL,
+        "surveillance": ALL,
+        "auditor": ALL,
+    },
     "read_log": {
         "supervisor": DUTY,
         "manager": ALL,
