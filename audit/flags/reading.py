@@ -1,0 +1,180 @@
+"""Raise flags from what was sealed.
+
+A reader goes along the leaves of the log and never skips one: whatever an entry says happened to a round, the
+round is looked at again as it stands now, and each finding becomes a flag once. Stopped anywhere and started again, it
+raises the same flags. A round that is settled, held or corrected after its entries were read has a later entry of its
+own, so it is looked at then; a report changes what is found only where it came late.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from audit import log
+from audit.flags import devices
+from audit.flags.kinds import KINDS, Raised, Seen
+from audit.models import Reading
+from casino import events
+from casino.events import Fact
+from casino.record import Finding, findings_json
+from settlement import settle
+
+READER = "flags"
+MOST = 500
+"""Leaves looked at in one step, which is one act."""
+
+_STANDINGS = frozenset({"round.settled", "round.held", "round.corrected"})
+
+
+def read_on(*, limit: int = MOST) -> int:
+    """Look at up to ``limit`` further leaves and raise what they show; return how many were looked at.
+
+    The position moves in the same act as the flags. Must run in an act; while another reader is at work, this one
+    looks at nothing. At most twenty-two statements, whatever the number of leaves and rounds.
+    """
+    act = events.current()
+    origin = log.log_name()
+    reading = _place(origin, act.now)
+    seen = [] if reading is None else _next(origin, reading.position, limit)
+    if reading is None or not seen:
+        return 0
+    changed = _changed(seen)
+    _raise(
+        [
+            *_of_rounds(changed),
+            *devices.camera_gaps(changed),
+            *devices.reused_numbers(seen),
+            *devices.clocks(seen),
+            *devices.bursts(seen),
+        ],
+        now=act.now,
+    )
+    reading.position, reading.read_at = seen[-1].index + 1, act.now
+    reading.save()
+    return len(seen)
+
+
+def _place(origin: str, now: datetime) -> Reading | None:
+    """Where the reader stands in this log, locked; None while another one reads."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO audit_reading (name, origin, position, read_at) VALUES (%s, %s, 0, %s)"
+            " ON CONFLICT (name) DO NOTHING",
+            [READER, origin, now],
+        )
+    reading = Reading.objects.select_for_update(skip_locked=True).filter(pk=READER).first()
+    if reading is not None and reading.origin != origin:
+        reading.origin, reading.position = origin, 0
+    return reading
+
+
+def _next(origin: str, position: int, limit: int) -> list[Seen]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT l.index, e.id, e.action, e.round, e.table_code, e.device, e.bytes"
+            " FROM audit_leaf l JOIN audit_logentry e ON e.id = l.entry_id"
+            " WHERE l.origin = %s AND l.index >= %s ORDER BY l.index LIMIT %s",
+            [origin, position, limit],
+        )
+        return [Seen(*row[:6], json.loads(bytes(row[6]))["data"]) for row in cursor.fetchall()]
+
+
+def _changed(seen: Sequence[Seen]) -> list[Seen]:
+    """The first entry of each round that tells of its standing, or of a report that came after its settlement."""
+    recorded = [one for one in seen if one.action == "round.recorded" and one.data["events"]]
+    late = _with_late_events(recorded)
+    first: dict[UUID, Seen] = {}
+    for one in seen:
+        if one.round is not None and (one.action in _STANDINGS or one.entry in late):
+            first.setdefault(one.round, one)
+    return list(first.values())
+
+
+def _with_late_events(recorded: Sequence[Seen]) -> set[int]:
+    """Which of these entries recorded late events: an act finds a round finished or not, so one of its events tells.
+    One statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT n.entry FROM unnest(%s::bigint[], %s::uuid[], %s::int[]) AS n (entry, round, place)"
+            " JOIN casino_roundevent e ON e.round_id = n.round AND e.seq = n.place WHERE e.late",
+            [
+                [one.entry for one in recorded],
+                [one.round for one in recorded],
+                [one.data["events"][0]["place"] for one in recorded],
+            ],
+        )
+        return {entry for (entry,) in cursor.fetchall()}
+
+
+def _of_rounds(changed: Sequence[Seen]) -> Iterable[Raised]:
+    """Findings of the rounds that these entries tell of, where they are settled or held now."""
+    entries = {one.round: one.entry for one in changed if one.round is not None}
+    for reviewed in settle.reviewed_rounds(entries):
+        for finding in reviewed.findings:
+            yield Raised(
+                finding.kind,
+                f"rounds/{reviewed.id}" + (f"#{finding.subject}" if finding.subject else ""),
+                _detail(finding),
+                entries[reviewed.asked],
+                table=reviewed.table,
+                round=reviewed.id,
+            )
+
+
+def _detail(finding: Finding) -> dict[str, Any]:
+    (written,) = findings_json([finding])
+    return dict(written.get("detail", {}))
+
+
+def _raise(found: Sequence[Raised], *, now: datetime) -> None:
+    """Write what is new, by one statement, and witness it. Raises ValueError for a kind that is not in the list."""
+    unknown = {one.kind for one in found} - KINDS
+    if unknown:
+        raise ValueError(f"no such kinds of flags: {sorted(unknown)}")
+    by_subject: dict[tuple[str, str], Raised] = {}
+    for one in found:
+        by_subject.setdefault((one.kind, one.subject), one)
+    if not by_subject:
+        return
+    new = list(by_subject.values())
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO audit_flag (id, kind, subject, table_id, round_id, device_id, detail, entry_id, raised_at,"
+            " state, close_code, close_reason)"
+            " SELECT n.id, n.kind, n.subject, t.id, n.round, d.id, n.detail, n.entry, %s, 'open', '', ''"
+            " FROM unnest(%s::uuid[], %s::text[], %s::text[], %s::text[], %s::uuid[], %s::text[], %s::jsonb[],"
+            " %s::bigint[]) AS n (id, kind, subject, table_code, round, device, detail, entry)"
+            " LEFT JOIN casino_table t ON t.code = n.table_code LEFT JOIN casino_device d ON d.code = n.device"
+            " ON CONFLICT (kind, subject) DO NOTHING RETURNING id, kind, subject",
+            [
+                now,
+                [events.uuid7(now) for _ in new],
+                [one.kind for one in new],
+                [one.subject for one in new],
+                [one.table for one in new],
+                [one.round for one in new],
+                [one.device for one in new],
+                [json.dumps(one.detail) for one in new],
+                [one.entry for one in new],
+            ],
+        )
+        raised = cursor.fetchall()
+    facts = [_fact(flag, by_subject[kind, subject]) for flag, kind, subject in raised]
+    if facts:
+        events.announce(facts)
+
+
+def _fact(flag: UUID, raised: Raised) -> Fact:
+    return Fact(
+        "flag.raised",
+        f"flags/{flag}",
+        {"kind": raised.kind, "about": raised.subject, "detail": raised.detail, "entry": raised.entry},
+        table=raised.table,
+        round=raised.round,
+    )
