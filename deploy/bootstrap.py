@@ -71,11 +71,20 @@ def _has_everything() -> bool:
         if marker:  # for another system or an older Python, as the lock serves all of them
             continue
         try:
-            if importlib.metadata.version(name) != version:
+            if _plain(importlib.metadata.version(name)) != _plain(version):
                 return False
         except importlib.metadata.PackageNotFoundError:
             return False
     return True
+
+
+def _plain(version: str) -> str:
+    """One spelling of a version: a package may call itself 1.000 where the lock says 1.0."""
+    release = re.match(r"[0-9.]*", version)
+    numbers = [str(int(part)) for part in (release.group(0) if release else "").split(".") if part]
+    while numbers and numbers[-1] == "0":
+        numbers.pop()
+    return ".".join(numbers) + version[release.end() if release else 0 :]
 
 
 def _python() -> Path:

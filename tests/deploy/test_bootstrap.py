@@ -42,6 +42,18 @@ def test_an_environment_with_everything_in_it_is_left_alone() -> None:
     assert bootstrap._has_everything()
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("1.0", "1.000"), ("26.2.0", "26.2"), ("9.1.2.post2", "9.1.2.post2")]
+)
+def test_two_spellings_of_a_version_are_one(one: str, other: str) -> None:
+    assert bootstrap._plain(one) == bootstrap._plain(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("1.0", "1.0.1"), ("9.1.2", "9.1.2.post2"), ("10", "1")])
+def test_two_versions_are_two(one: str, other: str) -> None:
+    assert bootstrap._plain(one) != bootstrap._plain(other)
+
+
 def test_an_environment_that_lacks_a_package_is_not_taken(tmp_path: Path) -> None:
     copy = clone.copy(tmp_path / "clone")
     venv.create(tmp_path / "bare", with_pip=False, symlinks=True)
