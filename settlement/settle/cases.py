@@ -138,8 +138,8 @@ def read(
 def _rows(ids: Collection[UUID], *, lock: bool) -> list[Case]:
     with connection.cursor() as cursor:
         cursor.execute(_ROWS + (" FOR UPDATE OF r" if lock else ""), [sorted(set(ids))])
-        rows: list[Any] = cursor.fetchall()
-    return [Case(*row[:9], tuple(row[9]), *row[10:14]) for row in rows]
+        rows = [(*row[:9], tuple(row[9]), *row[10:]) for row in cursor.fetchall()]
+    return [Case(*row) for row in rows]
 
 
 def _read_covers(cases: Sequence[Case]) -> None:

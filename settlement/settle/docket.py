@@ -9,7 +9,6 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
 
 from casino import day, events, rounds
 from casino.events import Act, Fact
@@ -23,6 +22,7 @@ from settlement.rules import payouts
 from settlement.rules.payouts import Verdict
 from settlement.settle import judgement, lines, postings, writing
 from settlement.settle.cases import Case
+from settlement.settle.history import History
 from settlement.settle.judgement import Inputs
 from settlement.settle.writing import Revision
 
@@ -60,7 +60,7 @@ class Docket:
         self.told: list[Told] = []
         self.facts: list[Fact] = []
 
-    def lock_accounts(self, heard: Sequence[Case], *, and_those_of: Settlement | None = None) -> None:
+    def lock_accounts(self, heard: Sequence[Case], *, and_those_of: History | None = None) -> None:
         """Lock whatever may move, by currency (a house keeps one; another would be another statement)."""
         by_currency: dict[str, set[str]] = {}
         for case in heard:
@@ -68,7 +68,7 @@ class Docket:
             codes = by_currency.setdefault(case.currency, set())
             codes.update(f"table:{case.table}:{kind}" for kind in ("bank", "guests", "commission"))
             if and_those_of is not None:
-                wallets |= _accounts_of(and_those_of)
+                wallets |= and_those_of.wallets
             codes.update(wallets)
             if wallets:
                 codes.add(f"suspense:shortfall:{case.table}")
@@ -134,7 +134,9 @@ class Docket:
 
     def _settle(self, case: Case, verdict: Verdict, inputs: Inputs) -> None:
         gaming_day = self._day_of(case)
-        journals = self._journals(case, verdict, number=1, back=(), gaming_day=self._posted_in(gaming_day))
+        journals = self._journals(
+            case, verdict, number=1, back=(), gaming_day=self._posted_in(gaming_day), given={}
+        )
         outcome = "settled" if verdict.outcome == "settled" else "released"
         self.release |= {hold.id: outcome for hold in case.holds.values()}
         revision = self._enter(case, verdict, inputs, number=1, gaming_day=gaming_day, journals=journals)
@@ -145,6 +147,7 @@ class Docket:
         case: Case,
         *,
         before: Settlement,
+        history: History,
         cites: list[int],
         because: UUID | None,
         people: tuple[Person | None, Person | None],
@@ -159,7 +162,9 @@ class Docket:
         number = before.revision + 1
         moved = [journal for journal in (before.journal_id, before.shortfall_id) if journal is not None]
         back = ledger.reversal_of(moved, gaming_day=self.today) if moved else []
-        journals = self._journals(case, verdict, number=number, back=back, gaming_day=self.today)
+        journals = self._journals(
+            case, verdict, number=number, back=back, gaming_day=self.today, given=history.given
+        )
         acted_by, approved_by = people
         revision = self._enter(
             case, verdict, inputs, number=number, gaming_day=before.gaming_day, journals=journals
@@ -174,7 +179,14 @@ class Docket:
         return Inputs(before.bank, tuple(sorted({*before.not_in_play, *now.not_in_play})))
 
     def _journals(
-        self, case: Case, verdict: Verdict, *, number: int, back: Sequence[NewJournal], gaming_day: date
+        self,
+        case: Case,
+        verdict: Verdict,
+        *,
+        number: int,
+        back: Sequence[NewJournal],
+        gaming_day: date,
+        given: Mapping[str, int],
     ) -> dict[str, NewJournal]:
         """Return what is posted for one revision, by its part, in the order of posting."""
         key = f"round:{case.id}:{number}"
@@ -198,6 +210,7 @@ class Docket:
         lent = postings.shortfalls(
             list(found.values()),
             available={code: self.free[code] for code in wallets},
+            given=given,
             table=case.table,
             key=f"{key}:shortfall",
             round=case.id,
@@ -339,14 +352,3 @@ def _why_uncovered(case: Case, wager: str) -> str:
     if wager in case.refused:
         return "refused"
     return "changed" if wager in case.touched else "offline"
-
-
-def _accounts_of(settlement: Settlement) -> set[str]:
-    """Return the wallets that a settlement moved."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT DISTINCT a.code FROM settlement_entry e JOIN settlement_account a ON a.id = e.account_id"
-            " WHERE e.journal_id = ANY(%s) AND a.kind = 'wallet'",
-            [[key for key in (settlement.journal_id, settlement.shortfall_id) if key is not None]],
-        )
-        return {code for (code,) in cursor.fetchall()}

@@ -48,6 +48,7 @@ def shortfalls(
     journals: Sequence[NewJournal],
     *,
     available: Mapping[str, int],
+    given: Mapping[str, int],
     table: str,
     key: str,
     round: UUID,
@@ -56,19 +57,25 @@ def shortfalls(
 ) -> NewJournal | None:
     """Return the journal that lends wallets what they cannot pay of ``journals``, None where they can.
 
-    ``available`` is what each wallet can give, its holds for this round among it. The loan stands in
-    ``suspense:shortfall:{table}`` until somebody pays it: no wallet goes below zero, and nothing is clamped.
+    ``available`` is what each wallet can give, its holds for this round among it; ``given`` what a wallet gave that was
+    short for an earlier revision. The loan stands in ``suspense:shortfall:{table}`` until somebody pays it: no wallet
+    goes below zero, nothing is clamped, and a correction does not collect from a wallet what was lent to it before.
     """
-    moved: dict[str, int] = {}
+    moved = dict.fromkeys(given, 0)
+    anew = dict.fromkeys(given, 0)
     for journal in journals:
         for posting in journal.postings:
             if posting.account in available:
                 moved[posting.account] = moved.get(posting.account, 0) + posting.amount
-    lent = [
-        Posting(account, -(available[account] + amount))
-        for account, amount in moved.items()
-        if available[account] + amount < 0
-    ]
+                if posting.account in given and journal.reverses is None:
+                    anew[posting.account] += posting.amount
+    lent = []
+    for account, amount in moved.items():
+        missing = -(available[account] + amount)
+        if account in given:
+            missing = max(missing, -(given[account] + anew[account]))
+        if missing > 0:
+            lent.append(Posting(account, missing))
     if not lent:
         return None
     total = -sum(posting.amount for posting in lent)

@@ -11,7 +11,7 @@ from casino.models import Person
 from casino.refusals import Refusal
 from settlement import ledger
 from settlement.models import Settlement
-from settlement.settle import cases, docket
+from settlement.settle import cases, docket, history
 from settlement.settle.docket import Docket, Settled
 
 refusals.register(
@@ -94,8 +94,16 @@ def correct(
     if not named <= set(case.late):
         raise Refusal("invalid_value", fields={"acts": "only late events of this round can be cited"})
     ours = Docket(act=act, today=today)
-    ours.lock_accounts([case], and_those_of=before)
-    ours.amend(case, before=before, cites=sorted(named), because=because, people=(acted_by, approved_by))
+    earlier = history.of(round_id)
+    ours.lock_accounts([case], and_those_of=earlier)
+    ours.amend(
+        case,
+        before=before,
+        history=earlier,
+        cites=sorted(named),
+        because=because,
+        people=(acted_by, approved_by),
+    )
     ours.write()
     corrected = effective(round_id)
     assert corrected is not None

@@ -342,6 +342,54 @@ def test_a_shortfall_is_taken_back_with_the_loss_it_covered() -> None:
     assert money() == {"external:cash:C1": -350_00, nok: 350_00}
 
 
+def short_by_150(table: AtTable) -> UUID:
+    """A17 has 350 and loses 500: three sevens."""
+    a_wallet("A17", 350)
+    round_id = table.tell(
+        "bet w1 p1 100 account=player:A17\nlock\np1 9S 8D\ndealer 7C 7D\ndealer draws\ndealer.3 7H\nclose"
+    )
+    outcome(round_id)
+    assert money()[table.shortfall] == -150_00
+    return round_id
+
+
+def test_a_correction_that_changes_nothing_collects_no_loan_from_what_was_paid_in_since() -> None:
+    table = a_table()
+    round_id = short_by_150(table)
+    nok = floor.paid_in("A17", 1_000_00)
+    said(table, round_id, "rule dealer.3 7H")
+
+    corrected(round_id)
+
+    assert (money()[nok], money()[table.shortfall]) == (1_000_00, -150_00)
+
+
+def test_a_loan_that_a_correction_ended_is_back_with_its_opposite_and_the_wallet_is_as_it_was() -> None:
+    """The third seven is ruled a six, then a seven again; meanwhile 1,000 were paid in."""
+    table = a_table()
+    round_id = short_by_150(table)
+    nok = floor.paid_in("A17", 1_000_00)
+    said(table, round_id, "rule dealer.3 6H")
+    corrected(round_id)
+    assert table.shortfall not in money()
+
+    said(table, round_id, "rule dealer.3 7H")
+    corrected(round_id)
+
+    assert (money()[nok], money()[table.shortfall]) == (1_000_00, -150_00)
+
+
+def test_a_loss_that_a_correction_brings_is_taken_from_what_the_wallet_has() -> None:
+    """A17 won 100 and has 1,100; ruled, he lost 100."""
+    table, nok = a_table(), a_wallet("A17", 1_000)
+    round_id = won(table, owner="account=player:A17")
+    said(table, round_id, "rule dealer.2 8D")
+
+    corrected(round_id)
+
+    assert (money()[nok], table.shortfall in money()) == (900_00, False)
+
+
 def test_what_another_round_has_set_aside_is_not_taken_for_a_correction() -> None:
     table, nok = a_table(), a_wallet("A17", 400)
     round_id = won(table, owner="account=player:A17")
