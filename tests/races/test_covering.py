@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -71,15 +73,18 @@ def one_wallet_at_two_tables(*, unlocked: Unlocked | None) -> list[Any]:
     bet = "bet w1 p1 100 account=player:A17"
     a_wallet("A17", 600)
     asked = [a_table(code).tell(bet) for code in ("PD01", "PD02")]
-    first, second = (
-        act(lambda round_id=round_id: [len(found) for found in answered(round_id)]) for round_id in asked
-    )
+    first, second = map(asking, asked)
     return together.at_once(first, second, behind="settlement_hold h WHERE h.id", time=2, unlocked=unlocked)
 
 
-def answered(round_id: Any) -> tuple[Any, Any]:
-    cover = settle.cover(round_id)
-    return cover.covered, cover.refused
+def asking(round_id: UUID) -> Callable[[], Any]:
+    """How many wagers were covered, and how many not."""
+
+    def do() -> list[int]:
+        cover = settle.cover(round_id)
+        return [len(cover.covered), len(cover.refused)]
+
+    return act(do)
 
 
 def test_control_without_the_lock_of_the_wallet_its_money_is_set_aside_twice() -> None:

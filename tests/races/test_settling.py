@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -57,9 +58,10 @@ def test_eight_requests_at_once_pay_three_rounds_once() -> None:
     ids = [table.tell(TWO_HANDS + "close") for _ in range(3)]
     asked = [[ids[0]], ids, [ids[2]], ids[::-1], [ids[1]], ids, [ids[2], ids[0]], ids]
 
-    answers = together.all_at_once(
-        [act(lambda some=some: {one.outcome for one in settle.settle_rounds(some)}) for some in asked]
-    )
+    def asking(some: list[UUID]) -> Callable[[], Any]:
+        return act(lambda: {one.outcome for one in settle.settle_rounds(some)})
+
+    answers = together.all_at_once([asking(some) for some in asked])
 
     assert answers == [{"settled"}] * 8
     assert money() == {table.bank: -300_00, table.guests: 300_00}

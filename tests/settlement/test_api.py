@@ -39,17 +39,14 @@ class Night:
 
     def __init__(self) -> None:
         self.recording = Recording()
-        self.sent = 0
         self.number = 0
 
     def told(self, at: AtTable, **how: Any) -> RoundTold:
         """A round told to the house; by default hand 1 wins 100 baht."""
         self.number += 1
         told = self.recording.round(table=at.code, number=self.number)
-        how = {"bets": {"p1": 100_00}, "cards": CARDS, "opened": {"number": self.number}} | how
-        self.more(
-            at, told, *_numbered(short_round(**{k: v for k, v in how.items() if k != "opened"}), self.number)
-        )
+        usual: dict[str, Any] = {"bets": {"p1": 100_00}, "cards": CARDS}
+        self.more(at, told, *_numbered(short_round(**usual | how), self.number))
         return told
 
     def more(self, at: AtTable, told: RoundTold, *shorts: Any) -> None:
@@ -307,7 +304,7 @@ def test_rounds_of_a_table_are_listed_page_by_page_newest_first(at: AtTable, nig
     client = signed_in(at.supervisor)
 
     seen: list[str] = []
-    cursor = ""
+    cursor: str | None = ""
     while cursor is not None:
         _, page = asked(client, "tables/PD01/rounds", limit=2, **({"cursor": cursor} if cursor else {}))
         assert len(page["rounds"]) <= 2

@@ -332,7 +332,7 @@ def test_a_round_that_opened_before_any_sheet_was_in_force_can_only_be_voided() 
 def books() -> list[Any]:
     """Everything that money or standing could show in."""
     return [
-        list(model.objects.order_by("pk").values())  # type: ignore[attr-defined]
+        list(model.objects.order_by("pk").values())
         for model in (Round, Account, Journal, Entry, Settlement, Line)
     ]
 

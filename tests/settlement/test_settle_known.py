@@ -103,7 +103,9 @@ def test_a_known_round_is_recorded_judged_and_posted(known: dict[str, Any]) -> N
     (answer,) = floor.settled(round_id)
 
     effective = settle.effective(round_id)
-    found = {"outcome": answer.outcome} | ({"because": list(answer.reasons)} if answer.reasons else {})
+    found: dict[str, Any] = {"outcome": answer.outcome} | (
+        {"because": list(answer.reasons)} if answer.reasons else {}
+    )
     if effective is not None and effective.outcome == "settled":
         found |= stored(effective, banked="wallets" in known)
     elif effective is not None:

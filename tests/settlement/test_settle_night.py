@@ -86,7 +86,7 @@ def test_the_night_is_posted_to_the_satang_in_any_cutting() -> None:
     expected = case("night.expected.json")
     tables = recorded_night()
     ids = [UUID(key) for key in expected["rounds"]]
-    cuttings = {
+    cuttings: dict[str, list[Sequence[UUID]]] = {
         "a hundred at a time": list(chunks(ids, 100)),
         "one by one": [[id] for id in ids],
         "shuffled and cut by chance": list(in_other_pieces(ids)),
