@@ -46,8 +46,11 @@ PROCESS = environment.choice("PROCESS", default="web", among=("web", "worker", "
 
 # ── Django ───────────────────────────────────────────────────────────────────────────────────────────
 DEBUG = False
-_role = "pokdeng_sealer" if PROCESS == "sealer" else "pokdeng_app"
-DATABASE_URL = environment.text("DATABASE_URL") or place.database_url(role=_role) or ""
+if PROCESS == "sealer":
+    # A role of its own: it alone numbers leaves and signs, and changes nothing else.
+    DATABASE_URL = environment.text("DATABASE_SEALER_URL") or place.database_url(role="pokdeng_sealer") or ""
+else:
+    DATABASE_URL = environment.text("DATABASE_URL") or place.database_url(role="pokdeng_app") or ""
 LOCAL = not environment.text("DATABASE_URL")
 SECRET_KEY = environment.text("SECRET_KEY")
 if not SECRET_KEY:

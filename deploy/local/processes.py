@@ -1,4 +1,4 @@
-"""Web, worker and beat of a started house: children of `manage.py up`, stopped with it.
+"""Web, worker, beat and sealer of a started house: children of `manage.py up`, stopped with it.
 
 They are written down in `.local/house.json` by process id and moment of birth, so that what a killed `up` left
 behind is known again, and no stranger who got the same number is ever signalled.
@@ -68,6 +68,12 @@ def programs(*, port: int) -> tuple[Program, ...]:
             process="beat",
             command=(*celery, "beat", "-l", "WARNING", "-S", "celery.beat:Scheduler", "--pidfile="),
             environment={},
+        ),
+        Program(
+            name="sealer",
+            process="sealer",
+            command=(python, str(place.CLONE / "manage.py"), "seal"),
+            environment={"CONN_MAX_AGE": "60"},
         ),
     )
 

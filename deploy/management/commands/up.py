@@ -21,7 +21,7 @@ DEFAULT_PORT = 8000
 
 
 class Command(BaseCommand):
-    help = "Open the house: database, broker, web, worker and beat, until Ctrl-C or `down`."
+    help = "Open the house: database, broker, web, worker, beat and sealer, until Ctrl-C or `down`."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -147,6 +147,8 @@ def _servers() -> Iterator[dict[str, str]]:
     if not settings.LOCAL:
         if not os.environ.get("REDIS_URL"):
             raise Trouble("DATABASE_URL is set and REDIS_URL is not: name both servers, or neither.")
+        if not os.environ.get("DATABASE_SEALER_URL"):
+            raise Trouble("DATABASE_SEALER_URL is missing: the sealer signs in to the database by a role of its own.")
         yield dict(os.environ)
         return
     with servers.running() as addresses:
