@@ -33,13 +33,13 @@ refusals.register(
 
 @dataclass(frozen=True, slots=True)
 class Inclusion:
-    """An entry's bytes, and the way from their hash (``leaf``) to the root that ``note`` signs.
+    """What an entry's bytes are (``written``), and the way from their hash (``leaf``) to the root that ``note`` signs.
 
     ``index`` and ``size`` are the leaf's place and the tree's leaves; ``proof`` goes from the leaf up.
     """
 
     entry: int
-    bytes: bytes
+    written: bytes
     leaf: bytes
     index: int
     size: int
@@ -172,7 +172,7 @@ def _proved(entry: LogEntry | None) -> Inclusion:
     )
     return Inclusion(
         entry=entry.id,
-        bytes=bytes(entry.bytes),
+        written=bytes(entry.bytes),
         leaf=sealed.leaf,
         index=sealed.index,
         size=checkpoint.size,

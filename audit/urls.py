@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, path
 
-from audit.api import decisions, disputes, entries, flags, proofs
+from audit.api import decisions, disputes, dossier, entries, flags, proofs
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("audit/entries", entries.Entries.as_view(), name="audit-entries"),
@@ -8,6 +8,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("audit/proof", proofs.HashProof.as_view()),
     path("audit/checkpoint", proofs.Checkpoint.as_view(), name="audit-checkpoint"),
     path("audit/consistency", proofs.Consistency.as_view()),
+    path("rounds/<uuid:round>/dossier", dossier.RoundDossier.as_view()),
+    path("disputes/<uuid:dispute>/dossier", dossier.DisputeDossier.as_view()),
     path("flags", flags.Flags.as_view()),
     path("flags/<uuid:flag>", flags.FlagDetail.as_view()),
     path("flags/<uuid:flag>/close", flags.FlagClosing.as_view()),

@@ -145,7 +145,7 @@ def _shown(found: Inclusion) -> Response:
     return Response(
         {
             "id": found.entry,
-            "bytes": found.bytes.decode(),
+            "bytes": found.written.decode(),
             "hash": found.leaf.hex(),
             "index": found.index,
             "size": found.size,
