@@ -11,10 +11,24 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from audit.books import house, judged, keys, ledger, numbering, payments, recorded, witnessed
+from audit.books import (
+    approvals,
+    covers,
+    dated,
+    decided,
+    house,
+    judged,
+    keys,
+    ledger,
+    numbering,
+    payments,
+    recorded,
+    tree,
+    witnessed,
+)
 from audit.books.findings import Finding, Sweep
 from audit.books.judged import RoundCheck
-from audit.books.reading import SLACK, Books, Scope, day_start, opened
+from audit.books.reading import SLACK, Books, NotChecked, Outside, Scope, day_start, opened
 from audit.models import LogEntry
 from casino import events
 from casino.events import Fact
@@ -23,6 +37,8 @@ __all__ = [
     "INVARIANTS",
     "Finding",
     "Invariant",
+    "NotChecked",
+    "Outside",
     "Scope",
     "built",
     "check",
@@ -49,7 +65,17 @@ class Invariant:
 INVARIANTS: dict[str, Invariant] = {
     "I1": Invariant("balanced", (ledger.whole_and_balanced, ledger.ledger_balanced)),
     "I2": Invariant("chained", (ledger.chained,)),
-    "I3": Invariant("covered"),
+    "I3": Invariant(
+        "covered",
+        (
+            covers.nothing_below_its_floor,
+            covers.holds_end_with_their_round,
+            witnessed.sweep(covers.COVERS),
+            witnessed.sweep(covers.CHANGES),
+            covers.settled_covered_or_named,
+            covers.unsettled_covered_or_explained,
+        ),
+    ),
     "I4": Invariant(
         "settled once",
         (
@@ -86,10 +112,18 @@ INVARIANTS: dict[str, Invariant] = {
             numbering.somebody_on_duty,
         ),
     ),
-    "I11": Invariant("dated"),
+    "I11": Invariant(
+        "dated", (dated.journals_in_their_day, dated.rounds_keep_their_day), (dated.dated_by_its_bets,)
+    ),
     "I12": Invariant("counted"),
-    "I13": Invariant("two people"),
-    "I14": Invariant("decided once"),
+    "I13": Invariant(
+        "two people",
+        (approvals.two_people, approvals.decided_by_the_uninvolved, approvals.by_people_of_the_house),
+    ),
+    "I14": Invariant(
+        "decided once",
+        (decided.disputes_go_on, decided.decisions_have_what_they_chose, decided.corrected_by_right),
+    ),
     "I15": Invariant("told"),
     "I16": Invariant("at rest"),
     "I17": Invariant(
@@ -103,13 +137,14 @@ INVARIANTS: dict[str, Invariant] = {
                     witnessed.SETTLEMENTS,
                     witnessed.HELD,
                     *house.PAIRS,
+                    *decided.PAIRS,
                 )
             ),
             witnessed.journals_witnessed,
         ),
     ),
-    "I18": Invariant("sealed"),
-    "I19": Invariant("signed"),
+    "I18": Invariant("sealed", (tree.leaves_numbered, tree.nothing_waits, tree.found_by_what_they_say)),
+    "I19": Invariant("signed", (tree.signed_as_grown, tree.still_what_was_exported)),
     "I20": Invariant("guarded"),
 }
 

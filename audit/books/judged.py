@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -52,6 +53,9 @@ class Case:
     inputs: dict[str, Any]
     record_sha256: str
     house_net: int
+    gaming_day: date | None
+    round_day: date | None
+    settled_at: datetime | None
     events: list[tuple[Event, bool]] = field(default_factory=list)
     lines: list[tuple[Any, ...]] = field(default_factory=list)
     rules: HouseRules | None = None
@@ -252,13 +256,14 @@ _COLUMNS = "r.id, t.code, t.currency, r.standing, r.reasons, r.record, r.cards_s
 _SETTLED = f"""
 SELECT {_COLUMNS}, s.id, s.revision, s.outcome,
        NOT EXISTS (SELECT FROM settlement_settlement later WHERE later.supersedes_id = s.id), s.sheet_id, s.upto,
-       s.cites, s.inputs, s.record_sha256, s.house_net
+       s.cites, s.inputs, s.record_sha256, s.house_net, s.gaming_day, r.gaming_day, s.settled_at
   FROM settlement_settlement s JOIN casino_round r ON r.id = s.round_id JOIN casino_table t ON t.id = r.table_id
  WHERE s.id >= %(since_id)s ORDER BY s.id
 """  # noqa: S608
 
 _HELD = f"""
-SELECT {_COLUMNS}, NULL, 0, '', true, NULL, 0, '{{}}'::bigint[], '{{}}'::jsonb, '', 0
+SELECT {_COLUMNS}, NULL, 0, '', true, NULL, 0, '{{}}'::bigint[], '{{}}'::jsonb, '', 0, NULL,
+       r.gaming_day, NULL
   FROM casino_round r JOIN casino_table t ON t.id = r.table_id WHERE r.standing = 'held'
 """  # noqa: S608
 
@@ -275,7 +280,7 @@ SELECT settlement_id, {", ".join(settle.LINE_FIELDS)} FROM settlement_line
  WHERE settlement_id = ANY (%(settlements)s) ORDER BY settlement_id, ordinal
 """  # noqa: S608
 
-_SHEETS = """
+SHEETS = """
 SELECT r.id, (SELECT rules.sheet_id FROM settlement_tablerules rules
                WHERE rules.table_id = r.table_id AND rules.in_force_from <= opening.instant
                ORDER BY rules.in_force_from DESC LIMIT 1)
@@ -315,19 +320,26 @@ def walk(books: Books) -> Iterator[Case]:
             yield from chunk
 
 
+def events_of(books: Books, rounds: Sequence[UUID]) -> dict[UUID, list[tuple[Event, bool]]]:
+    """Return the events of rounds, those of their aliases among them, in the order recorded; each with whether it came
+    late."""
+    found: dict[UUID, list[tuple[Event, bool]]] = {id: [] for id in rounds}
+    for row in books.all(_EVENTS, {"rounds": rounds}):
+        found[row[0]].append((_event(row), row[-1]))
+    return found
+
+
 def _fill(
     books: Books, chunk: Sequence[Case], rules: dict[UUID, tuple[HouseRules | None, str, str, bool]]
 ) -> None:
     rounds = list({case.round for case in chunk})
-    by_round: dict[UUID, list[tuple[Event, bool]]] = {id: [] for id in rounds}
-    for row in books.all(_EVENTS, {"rounds": rounds}):
-        by_round[row[0]].append((_event(row), row[-1]))
+    by_round = events_of(books, rounds)
     lines: dict[UUID, list[tuple[Any, ...]]] = {}
     for settlement, *line in books.all(
         _LINES, {"settlements": [case.settlement for case in chunk if case.settlement]}
     ):
         lines.setdefault(settlement, []).append(tuple(line))
-    in_force = dict(books.all(_SHEETS, {"rounds": rounds}))
+    in_force = dict(books.all(SHEETS, {"rounds": rounds}))
     told = dict(books.all(_TOLD_HELD, {"rounds": [case.round for case in chunk if case.settlement is None]}))
     _read_rules(books, {case.sheet for case in chunk if case.sheet} - rules.keys(), rules)
     for case in chunk:

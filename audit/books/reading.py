@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +17,7 @@ import psycopg
 from django.conf import settings
 from django.db import connection
 
+from audit.checkpoints import Store
 from casino import day
 
 SLACK = timedelta(minutes=10)
@@ -55,19 +57,51 @@ def gaming_day(at: datetime) -> date:
     return day.gaming_day(at, str(settings.PROPERTY["zone"]), int(str(settings.PROPERTY["day_start_hour"])))
 
 
+def start_of(gaming_day: date) -> datetime:
+    """Return when a gaming day of the house starts."""
+    return day.start(
+        gaming_day, str(settings.PROPERTY["zone"]), int(str(settings.PROPERTY["day_start_hour"]))
+    )
+
+
 def day_start(at: datetime) -> datetime:
     """Return when the gaming day of an instant started."""
-    return day.start(
-        gaming_day(at), str(settings.PROPERTY["zone"]), int(str(settings.PROPERTY["day_start_hour"]))
-    )
+    return start_of(gaming_day(at))
+
+
+class NotChecked(Exception):
+    """Something that a check needs from outside is not there; the books are then neither clean nor not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What a check of the log needs and the database must not be asked for: the written verifier ``key`` that a reader
+    kept ("": the one that was exported with the first checkpoint), and a ``checkpoint`` exported earlier ("": none)."""
+
+    key: str = ""
+    checkpoint: str = ""
+
+    def key_of(self, origin: str) -> str:
+        """Return the verifier key of a log. Raises NotChecked."""
+        exported = Store(folder=Path(settings.CHECKPOINT_FOLDER), key_file=Path(settings.SEAL_KEY_FILE))
+        key = self.key or exported.verifier_key(origin)
+        if not key:
+            raise NotChecked(f"there is no verifier key of {origin} in {settings.CHECKPOINT_FOLDER}")
+        return key
+
+
+NOTHING_OUTSIDE = Outside()
 
 
 class Books:
     """The house as it stood at one moment."""
 
-    def __init__(self, *, reader: psycopg.Connection[Any], scope: Scope) -> None:
+    def __init__(
+        self, *, reader: psycopg.Connection[Any], scope: Scope, outside: Outside = NOTHING_OUTSIDE
+    ) -> None:
         self.reader = reader
         self.scope = scope
+        self.outside = outside
         self._cursors = 0
         self._parameters = scope.parameters | {
             "since_event": self._first_event(scope),
@@ -110,12 +144,12 @@ class Books:
 
 
 @contextmanager
-def opened(*, scope: Scope) -> Iterator[Books]:
+def opened(*, scope: Scope, outside: Outside = NOTHING_OUTSIDE) -> Iterator[Books]:
     """Open the house for reading, as the reader where its address is set; everything is seen as of one moment."""
     with psycopg.connect(**_address(), options=_OPTIONS) as reader:
         reader.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         reader.read_only = True
-        yield Books(reader=reader, scope=scope)
+        yield Books(reader=reader, scope=scope, outside=outside)
 
 
 def _address() -> dict[str, Any]:

@@ -19,12 +19,17 @@ from django.test import Client
 from django.utils import timezone
 from psycopg import sql
 
+from audit.checkpoints import Store
 from casino import devices, events, people, tables
 from casino.models import Device, Person, Round, RoundEvent, Table, TableSession
 from settlement import cashier, floats, rule_sheets, settle
 from settlement.floats import BlindCount
 from tests import database
+from tests.audit.evidence import Evidence, copied
+from tests.audit.spoiling import spoilt, superuser
 from tests.database import Connection, House
+
+__all__ = ["spoilt", "superuser"]
 
 NIGHT = Path(__file__).parent.parent / "cases" / "night.jsonl.gz"
 ROUNDS = {"PD01": 12, "PD06": 12}
@@ -41,21 +46,33 @@ class Played:
 
     reader: str = field(repr=False)
     administrator: Connection
-    corrected: UUID
-    voided: UUID
-    held: UUID
+    store: Store
+    told: dict[str, UUID]
+
+    @property
+    def held(self) -> UUID:
+        return self.told["held"]
+
+
+@pytest.fixture(scope="session")
+def evidence_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What lies outside of the built house's database: its exported checkpoints and the sealer's key."""
+    return tmp_path_factory.mktemp("evidence")
 
 
 @pytest.fixture(scope="session")
 def built_house(
-    house: House, django_db_setup: None, django_db_blocker: Any
+    house: House, evidence_folder: Path, django_db_setup: None, django_db_blocker: Any
 ) -> Iterator[tuple[str, dict[str, UUID]]]:
-    """The database of the house as it was played, and the rounds of it with a story."""
+    """The database of the house as it was played and sealed, and the rounds and disputes of it with a story."""
     with django_db_blocker.unblock():
         name = house.clone()
         before = house.use(name)
         try:
-            told = _Builder().build()
+            builder = _Builder()
+            told = builder.build()
+            evidence = Evidence(evidence_folder, builder.staff, builder.other_card)
+            told |= evidence.gather()
         finally:
             house.use(before)
     yield name, told
@@ -64,9 +81,24 @@ def built_house(
 
 
 @pytest.fixture
+def outside(
+    built_house: tuple[str, dict[str, UUID]],
+    evidence_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Store:
+    """A copy of what the built house exported, where its checks look for it."""
+    store = copied(evidence_folder, tmp_path)
+    monkeypatch.setattr(settings, "CHECKPOINT_FOLDER", str(store.folder))
+    monkeypatch.setattr(settings, "SEAL_KEY_FILE", str(store.key_file))
+    return store
+
+
+@pytest.fixture
 def played(
     house: House,
     built_house: tuple[str, dict[str, UUID]],
+    outside: Store,
     django_db_blocker: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Played]:
@@ -86,7 +118,7 @@ def played(
             with psycopg.connect(
                 database.at(house.addresses.owner_url, database=copy), autocommit=True
             ) as administrator:
-                yield Played(reader=reader, administrator=administrator, **told)
+                yield Played(reader=reader, administrator=administrator, store=outside, told=told)
         finally:
             house.use(before)
             house.drop(copy)
@@ -120,15 +152,16 @@ class _Builder:
             settle.settle_rounds(list(Round.objects.values_list("id", flat=True)))
         settled = list(Round.objects.filter(standing="settled", table__code="PD01").order_by("number"))
         corrected, voided = settled[2].id, settled[3].id
-        self._correct(corrected, "card_ruled", self._other_card(corrected))
+        self._correct(corrected, "card_ruled", self.other_card(corrected))
         self._correct(voided, "round_voided", {"reason": "dealt from a wrong deck"})
         self._play_for_a_wallet()
         held = self._hold_a_round()
+        covered = self._cover_a_round()
         self._waive_a_gap()
         # Refused, and its number used up.
         self._report("PD06", "card_dealt", held, {"hand": "p1", "position": 2, "card": "1S"})
         self._close("PD01")
-        return {"corrected": corrected, "voided": voided, "held": held}
+        return {"corrected": corrected, "voided": voided, "held": held, "covered": covered}
 
     def _hire(self) -> None:
         for badge, role in (("D01", "dealer"), ("S01", "supervisor"), ("M01", "manager"), ("M02", "manager")):
@@ -194,7 +227,7 @@ class _Builder:
         }
         self._send(code, [report])
 
-    def _other_card(self, round_id: UUID) -> dict[str, Any]:
+    def other_card(self, round_id: UUID) -> dict[str, Any]:
         """A ruling that makes the first card of a hand another one, which nobody holds."""
         record = Round.objects.get(pk=round_id).record
         assert record is not None
@@ -237,6 +270,21 @@ class _Builder:
             )
         assert told.outcome == "settled"
 
+    def _cover_a_round(self) -> UUID:
+        """A round still played: a bet raised after its cover and covered again, one that the wallet refused, cards."""
+        round_id = self._open_a_round()
+        with self.act():
+            settle.cover(round_id)
+        self._report(
+            "PD06", "bet_changed", round_id, {"wager": "w1", "stake": {"amount": 20_000, "currency": "THB"}}
+        )
+        self._bet(round_id, "w2", "p2", amount=10_000_000)
+        with self.act():
+            settle.cover(round_id)
+        self._report("PD06", "bets_locked", round_id, {})
+        self._report("PD06", "card_dealt", round_id, {"hand": "p1", "position": 1, "card": "KS"})
+        return round_id
+
     def _open_a_round(self) -> UUID:
         round_id = events.uuid7(timezone.now())
         number = 1 + max(
@@ -246,8 +294,8 @@ class _Builder:
         self._bet(round_id, "w1", "p1")
         return round_id
 
-    def _bet(self, round_id: UUID, wager: str, hand: str) -> None:
-        stake = {"amount": 10_000, "currency": "THB"}
+    def _bet(self, round_id: UUID, wager: str, hand: str, *, amount: int = 10_000) -> None:
+        stake = {"amount": amount, "currency": "THB"}
         bet = {"wager": wager, "hand": hand, "owner": {"account": "player:A17"}, "stake": stake}
         self._report("PD06", "bet_placed", round_id, bet)
 

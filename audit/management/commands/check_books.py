@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import psycopg
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 from django.utils import timezone
 from rich.console import Console
@@ -35,6 +36,12 @@ class Command(BaseCommand):
         )
         how.add_argument("--full", action="store_true", help="everything, each round judged again")
         parser.add_argument("--only", default="", metavar="I4,I7", help="these invariants alone")
+        parser.add_argument(
+            "--checkpoint", default="", metavar="FILE", help="a checkpoint that was exported before and kept elsewhere"
+        )  # fmt: skip
+        parser.add_argument(
+            "--key", default="", metavar="FILE", help="the log's verifier key, as a reader kept it"
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON document")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -44,7 +51,15 @@ class Command(BaseCommand):
             self._say_missing(missing, as_json=options["json"])
             sys.exit(NOT_CHECKED)
         mode = "full" if options["full"] else "quick"
-        run = _Run(ids=asked or list(books.built()), mode=mode, printing=not options["json"], command=self)
+        try:
+            outside = books.Outside(
+                key=_read(options["key"]).strip(), checkpoint=_read(options["checkpoint"])
+            )
+        except OSError as fault:
+            raise CommandError(f"{fault.filename}: {fault.strerror}", returncode=NOT_CHECKED) from fault
+        run = _Run(
+            ids=asked or list(books.built()), mode=mode, outside=outside, printing=not options["json"], command=self
+        )  # fmt: skip
         code = run.check()
         if options["json"]:
             self.stdout.write(json.dumps(run.document(), indent=1))
@@ -59,12 +74,19 @@ class Command(BaseCommand):
                 self.stdout.write(f"{name}: {text}")
 
 
+def _read(path: str) -> str:
+    return Path(path).read_text() if path else ""
+
+
 class _Run:
     """One run: what it checks, what it found."""
 
-    def __init__(self, *, ids: list[str], mode: str, printing: bool, command: BaseCommand) -> None:
+    def __init__(
+        self, *, ids: list[str], mode: str, outside: books.Outside, printing: bool, command: BaseCommand
+    ) -> None:
         self.ids = ids
         self.mode = mode
+        self.outside = outside
         self.printing = printing
         self.command = command
         self.as_of = timezone.now()
@@ -81,11 +103,11 @@ class _Run:
                 books.quick_scope(now=self.as_of, clean=clean) if self.mode == "quick" else books.Scope(None)
             )
             with (
-                books.opened(scope=scope) as opened,
+                books.opened(scope=scope, outside=self.outside) as opened,
                 Progress(console=Console(stderr=True), transient=True) as bar,
             ):
                 self._read(opened, bar)
-        except (psycopg.Error, DatabaseError) as trouble:
+        except (psycopg.Error, DatabaseError, books.NotChecked) as trouble:
             self.outcome, self.trouble = "not checked", str(trouble).strip().splitlines()[0]
         else:
             self.outcome = "offending" if self.found else "clean"

@@ -1,0 +1,107 @@
+"""I13: what needs two people had two, none of them disabled then, and nobody had a hand in what they judged.
+
+Accounts are disabled by an act about the person; the log says when.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from audit.books.findings import Finding
+from audit.books.reading import Books
+
+# Each statement names what is wrong: subject, found, expected.
+_TWICE = """
+SELECT 'rule-sheets/' || sha256, 'proposed and approved by ' || approved_by_id, 'two people'
+  FROM settlement_rulesheet WHERE approved_by_id = proposed_by_id
+ UNION ALL
+SELECT 'sheets in force/' || t.code || ' from ' || r.in_force_from, 'set and approved by ' || r.set_by_id, 'two people'
+  FROM settlement_tablerules r JOIN casino_table t ON t.id = r.table_id WHERE r.set_by_id = r.approved_by_id
+ UNION ALL
+SELECT 'sessions/' || session_id || '/' || kind, count(*) || ' counts by ' || count(DISTINCT counted_by_id)
+       || ' people', 'each by another person'
+  FROM settlement_count GROUP BY session_id, kind HAVING count(DISTINCT counted_by_id) < count(*)
+ UNION ALL
+SELECT 'floats/' || f.id, (SELECT count(*) FROM settlement_count c WHERE c.session_id = f.session_id
+                              AND c.kind = f.kind AND c.counted_at <= f.accepted_at) || ' counts before it', 'two'
+  FROM settlement_float f WHERE f.accepted_at >= %(since)s
+   AND (SELECT count(DISTINCT counted_by_id) FROM settlement_count c WHERE c.session_id = f.session_id
+           AND c.kind = f.kind AND c.counted_at <= f.accepted_at) < 2
+ UNION ALL
+SELECT 'rounds/' || round_id || '/revisions/' || revision, 'asked for and approved by ' || acted_by_id, 'two people'
+  FROM settlement_settlement WHERE id >= %(since_id)s AND acted_by_id = approved_by_id
+ UNION ALL
+SELECT 'people/' || l.person || ' in entry ' || l.id, 'changed their own rights', 'somebody else'
+  FROM audit_logentry l WHERE l.recorded_at >= %(since)s AND l.action IN ('person.created', 'person.changed')
+   AND l.subject = 'people/' || l.person
+"""
+
+
+def two_people(books: Books) -> Iterator[Finding]:
+    """Whoever proposes, counts, asks or is granted something is not who approves, counts again or grants it."""
+    for subject, found, expected in books.rows(_TWICE):
+        yield Finding(subject, found, expected)
+
+
+# Whoever was on duty as dealer while the round ran dealt it, and whoever of the dealers told an event of it.
+_DECIDED = """
+WITH deciding AS (
+    SELECT d.id, d.dispute_id, 'decided' AS what, d.decided_by_id AS person, d.decided_at AS at FROM audit_decision d
+     UNION ALL
+    SELECT d.id, d.dispute_id, 'proposed', p.proposed_by_id, p.proposed_at
+      FROM audit_decision d JOIN audit_proposal p ON p.id = d.proposal_id)
+SELECT 'decisions/' || c.id, c.what || ' by ' || c.person || ', who raised the dispute', 'somebody else'
+  FROM deciding c JOIN audit_dispute q ON q.id = c.dispute_id
+ WHERE c.at >= %(since)s AND c.person = q.raised_by_id
+ UNION ALL
+SELECT 'decisions/' || c.id, c.what || ' by ' || c.person || ', who dealt the round', 'somebody else'
+  FROM deciding c JOIN audit_dispute q ON q.id = c.dispute_id JOIN casino_round r ON r.id = q.round_id
+ WHERE c.at >= %(since)s
+   AND (EXISTS (SELECT FROM casino_duty u WHERE u.session_id = r.session_id AND u.role = 'dealer'
+                   AND u.person_id = c.person AND (r.closed_at IS NULL OR u.on_at <= r.closed_at)
+                   AND (r.opened_at IS NULL OR u.off_at IS NULL OR u.off_at >= r.opened_at))
+        OR EXISTS (SELECT FROM casino_roundevent e JOIN casino_person p ON p.id = e.person_id AND p.role = 'dealer'
+                    WHERE e.round_id = r.id AND e.person_id = c.person))
+ UNION ALL
+SELECT 'decisions/' || d.id, 'proposed and decided by ' || d.decided_by_id || ' above the threshold', 'two people'
+  FROM audit_decision d JOIN audit_dispute q ON q.id = d.dispute_id JOIN audit_proposal p ON p.id = d.proposal_id
+ WHERE d.decided_at >= %(since)s AND q.needs_two AND p.proposed_by_id = d.decided_by_id
+"""
+
+
+def decided_by_the_uninvolved(books: Books) -> Iterator[Finding]:
+    """No decider raised the dispute or dealt the round, and above the threshold there were two of them."""
+    for subject, found, expected in books.rows(_DECIDED):
+        yield Finding(subject, found, expected)
+
+
+_DISABLED = """
+WITH told AS MATERIALIZED (
+    SELECT split_part(l.subject, '/', 2)::uuid AS person, l.recorded_at AS at,
+           convert_from(l.bytes, 'UTF8')::jsonb #>> '{data,is_active}' AS is_active
+      FROM audit_logentry l WHERE l.action = 'person.changed'
+), approved (what, person, at) AS (
+    SELECT 'rule-sheets/' || sha256, approved_by_id, approved_at
+      FROM settlement_rulesheet WHERE approved_at >= %(since)s
+     UNION ALL SELECT 'rule-sheets/' || sha256, proposed_by_id, proposed_at
+      FROM settlement_rulesheet WHERE proposed_at >= %(since)s
+     UNION ALL SELECT 'sheets in force/' || id, p.person, set_at
+      FROM settlement_tablerules, unnest(ARRAY[set_by_id, approved_by_id]) AS p (person) WHERE set_at >= %(since)s
+     UNION ALL SELECT 'counts/' || id, counted_by_id, counted_at FROM settlement_count WHERE counted_at >= %(since)s
+     UNION ALL SELECT 'rounds/' || round_id || '/revisions/' || revision, p.person, settled_at
+      FROM settlement_settlement, unnest(ARRAY[acted_by_id, approved_by_id]) AS p (person)
+     WHERE id >= %(since_id)s AND revision > 1
+     UNION ALL SELECT 'proposals/' || id, proposed_by_id, proposed_at FROM audit_proposal WHERE proposed_at >= %(since)s
+     UNION ALL SELECT 'decisions/' || id, decided_by_id, decided_at FROM audit_decision WHERE decided_at >= %(since)s)
+SELECT a.what, a.person, a.at FROM approved a
+ CROSS JOIN LATERAL (SELECT t.is_active FROM told t
+                      WHERE t.person = a.person AND t.at < a.at AND t.is_active IS NOT NULL
+                      ORDER BY t.at DESC LIMIT 1) AS last
+ WHERE last.is_active IN ('0', 'false')
+"""
+
+
+def by_people_of_the_house(books: Books) -> Iterator[Finding]:
+    """Nobody proposed, counted, approved or decided while their account was disabled."""
+    for what, person, at in books.rows(_DISABLED):
+        yield Finding(what, f"by {person} at {at}, disabled then", "somebody of the house")
