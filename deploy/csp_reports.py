@@ -23,5 +23,7 @@ def record(request: HttpRequest) -> HttpResponse:
         report = request.body
     except RequestDataTooBig:
         return HttpResponse(status=413)
-    logger.warning("content security policy blocked something", extra={"report": report.decode(errors="replace")})
+    logger.warning(
+        "content security policy blocked something", extra={"report": report.decode(errors="replace")}
+    )
     return HttpResponse(status=204)

@@ -24,7 +24,7 @@ import psutil
 from deploy.local import place
 from deploy.local.trouble import Trouble, no_room
 
-START_SECONDS = 60.0
+START_SECONDS = 120.0  # a loaded machine; a web that ended is noticed at once
 STOP_SECONDS = 30.0
 LOG_BYTES = 10_000_000
 

@@ -26,7 +26,7 @@ import pytest
 from deploy.local import place
 from tests.architecture import clone
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(400)
 
 
 class Copy:
