@@ -50,9 +50,10 @@ def number(*, now: datetime, limit: int = MOST) -> int:
             return 0
         edge = _edge(cursor, origin, now)
         cursor.execute(
-            "SELECT id, xid::text, leaf_hash FROM audit_logentry"
-            " WHERE origin = %s AND (xid, id) > (%s::xid8, %s) AND xid < pg_snapshot_xmin(pg_current_snapshot())"
-            " ORDER BY xid, id LIMIT %s",
+            # By the number, not by its text: an unqualified xid would be the output column.
+            "SELECT e.id, e.xid::text AS number, e.leaf_hash FROM audit_logentry e"
+            " WHERE e.origin = %s AND (e.xid, e.id) > (%s::xid8, %s)"
+            " AND e.xid < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY e.xid, e.id LIMIT %s",
             [origin, str(edge.last_xid), edge.last_id, limit],
         )
         entries = [(entry, int(xid), bytes(leaf)) for entry, xid, leaf in cursor.fetchall()]

@@ -89,6 +89,16 @@ def test_entries_are_numbered_without_gaps_in_the_order_of_their_transactions() 
     assert number_once() == 0
 
 
+def test_transactions_are_ordered_as_numbers_also_where_a_digit_is_added(owner: Connection) -> None:
+    entries(3)
+    owner.execute("ALTER TABLE audit_logentry DISABLE TRIGGER USER")
+    for xid, entry in zip(("9", "10", "101"), LogEntry.objects.order_by("id"), strict=True):
+        owner.execute("UPDATE audit_logentry SET xid = %s::xid8 WHERE id = %s", [xid, entry.id])
+    number_all(limit=1)
+    in_order = Leaf.objects.order_by("index").values_list("entry__xid", flat=True)
+    assert list(in_order) == [9, 10, 101]
+
+
 def test_a_slow_writer_keeps_its_place_and_nothing_is_numbered_past_it(dsn: str) -> None:
     with psycopg.connect(dsn) as slow:
         slow.execute("SELECT pg_current_xact_id()")
