@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
-from django.db import OperationalError, connection
+from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from audit import seal
@@ -21,6 +21,7 @@ log = logging.getLogger("pokdeng.seal")
 
 NUMBER_SECONDS = 0.5
 SIGN_SECONDS = 3.0
+AFTER_FAULT_SECONDS = 5.0
 
 
 class Command(BaseCommand):
@@ -43,9 +44,11 @@ class Command(BaseCommand):
                 if time.monotonic() - signed_at >= SIGN_SECONDS:
                     _sign(store)
                     signed_at = time.monotonic()
-            except OperationalError:
-                log.exception("the database cannot be reached; trying again")
+            except DatabaseError:
+                # The house goes on without its sealer, and the sealer does not end: entries wait, and that shows.
+                log.exception("nothing was sealed; trying again")
                 connection.close()
+                time.sleep(AFTER_FAULT_SECONDS)
             time.sleep(NUMBER_SECONDS)
 
 
