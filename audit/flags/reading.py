@@ -62,13 +62,17 @@ def read_on(*, limit: int = MOST) -> int:
 
 def _place(origin: str, now: datetime) -> Reading | None:
     """Where the reader stands in this log, locked; None while another one reads."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO audit_reading (name, origin, position, read_at) VALUES (%s, %s, 0, %s)"
-            " ON CONFLICT (name) DO NOTHING",
-            [READER, origin, now],
-        )
-    reading = Reading.objects.select_for_update(skip_locked=True).filter(pk=READER).first()
+    free = Reading.objects.select_for_update(skip_locked=True).filter(pk=READER)
+    reading = free.first()
+    if reading is None:
+        # It is another's at this moment, or there has been none yet.
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO audit_reading (name, origin, position, read_at) VALUES (%s, %s, 0, %s)"
+                " ON CONFLICT (name) DO NOTHING",
+                [READER, origin, now],
+            )
+        reading = free.first()
     if reading is not None and reading.origin != origin:
         reading.origin, reading.position = origin, 0
     return reading
