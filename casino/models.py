@@ -325,7 +325,9 @@ class RoundEvent(models.Model):
             models.UniqueConstraint(fields=["round", "seq"], name="round_event_seq_once"),
             models.UniqueConstraint(fields=["device", "device_seq"], name="round_event_device_seq_once"),
             models.CheckConstraint(
-                condition=Q(device=None, device_seq=None) | Q(device__isnull=False, device_seq__gte=1),
+                # Neither without the other, said outright: a CHECK that comes to NULL lets a row pass.
+                condition=Q(device=None, device_seq=None)
+                | Q(device__isnull=False, device_seq__isnull=False, device_seq__gte=1),
                 name="round_event_device_with_its_number",
             ),
             models.CheckConstraint(

@@ -14,11 +14,12 @@ from rest_framework.test import APIRequestFactory, force_authenticate
 from rest_framework.views import APIView
 
 from audit.models import LogEntry
+from casino import devices
 from casino.api.door import Door
 from casino.models import Role
 from casino.people import RIGHTS
 from tests.attacks.addresses import METHODS, Address, doors, everything, is_door
-from tests.casino.floor import Floor, a_person, a_table
+from tests.casino.floor import NOW, Floor, a_person, a_table, act
 
 PRINCIPALS = (*Role.values, "terminal", "camera", "")
 """Roles of people, the two kinds of devices, and somebody who did not say who they are."""
@@ -187,9 +188,6 @@ def test_a_forged_token_opens_no_door_not_even_a_public_one(scheme: str, token: 
 
 @pytest.mark.django_db
 def test_a_revoked_device_is_shut_out_everywhere() -> None:
-    from casino import devices
-    from tests.casino.floor import NOW, act
-
     floor = a_table()
     with act():
         devices.revoke(device=floor.tablet.device, now=NOW)
