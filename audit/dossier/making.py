@@ -9,9 +9,11 @@ change alone; whether the house ever wrote that entry it proves by its hash on r
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -35,6 +37,10 @@ class Dossier:
     @property
     def json(self) -> bytes:
         return events.canonical({"content": self.content, "entry": self.entry})
+
+    @property
+    def made_at(self) -> datetime:
+        return datetime.fromisoformat(json.loads(self.entry["bytes"])["at"])
 
     @property
     def name(self) -> str:
@@ -84,11 +90,11 @@ def _made(round: Round, *, dispute: Dispute | None, kept: Sequence[int]) -> Doss
 
 
 def pack(dossier: Dossier) -> bytes:
-    """Return the ZIP. The same dossier gives the same bytes, but for the page for people."""
+    """Return the ZIP; the same dossier gives the same bytes."""
     members = {
         reading.JSON: dossier.json,
         reading.README: readme.TEXT.encode(),
-        reading.PDF: page.pdf(dossier.content),
+        reading.PDF: page.pdf(dossier.content, made_at=dossier.made_at),
         reading.PROGRAM: building.build(),
     }
     members[reading.MANIFEST] = reading.manifest(members)

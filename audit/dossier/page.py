@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 
 import typst
 
+from audit.dossier.words import EVENTS, ROLES, STANDING, WITHHELD
 from audit.verify import signing, told
 from settlement.rules import sentences
 from settlement.rules.sentences.words import MINUS
@@ -24,36 +25,14 @@ TEMPLATE = Path(__file__).with_name("page.typ")
 MONTHS = ("ม.ค.", "ก.พ.", "มี.ค.", "เม.ย.", "พ.ค.", "มิ.ย.", "ก.ค.", "ส.ค.", "ก.ย.", "ต.ค.", "พ.ย.", "ธ.ค.")
 BUDDHIST_ERA = 543
 
-STANDING = {
-    "": ("กำลังเล่น", "being played"),
-    "due": ("รอคิดเงิน", "waits to be settled"),
-    "held": ("ค้าง ยังไม่คิดเงิน", "held, no money has moved"),
-    "settled": ("คิดเงินแล้ว", "settled"),
-    "voided": ("ยกเลิก", "voided"),
-}
-ROLES = {
-    "dealer": ("เจ้ามือ", "dealer"),
-    "supervisor": ("หัวหน้า", "supervisor"),
-    "manager": ("ผู้จัดการ", "manager"),
-    "surveillance": ("ห้องกล้อง", "surveillance"),
-    "cashier": ("แคชเชียร์", "cashier"),
-    "auditor": ("ผู้ตรวจสอบ", "auditor"),
-    "administrator": ("ผู้ดูแลระบบ", "administrator"),
-    "service": ("ระบบของบ่อน", "the house's own service"),
-}
-WITHHELD = {
-    "balances": ("ยอดคงเหลือของบัญชี", "what accounts held"),
-    "log": ("ข้อความของรายการที่ปิดผนึก", "the text of sealed entries"),
-    "names": ("ชื่อและรหัสพนักงาน", "names and badges of staff"),
-}
 
-
-def pdf(content: Mapping[str, Any]) -> bytes:
-    """Return the page as PDF."""
+def pdf(content: Mapping[str, Any], *, made_at: datetime) -> bytes:
+    """Return the page as PDF; the same content made at the same instant gives the same bytes."""
     written: bytes = typst.compile(
         str(TEMPLATE),
         font_paths=[fonts()],
         ignore_system_fonts=True,
+        timestamp=int(made_at.timestamp()),
         sys_inputs={"dossier": json.dumps(_Page(content).shown(), ensure_ascii=False)},
     )
     return written
@@ -137,6 +116,10 @@ class _Page:
             return f"{role} {person['id'][:8]}"
         return f"{person['name']} ({person['badge']})"
 
+    def _briefly(self, key: str | None) -> str:
+        person = self.people.get(key or "", {"badge": None, "id": key or ""})
+        return str(person["badge"] or person["id"][:8])
+
     def _on_duty(self) -> list[list[str]]:
         return [
             [
@@ -209,29 +192,22 @@ class _Page:
     # -- cards and events
 
     def _cards(self) -> list[dict[str, Any]]:
-        """Every slot with what each feed read there, what was ruled, and what counts."""
-        return [
-            {
-                "place": list(sentences.place(slot["slot"])),
-                "reads": [[source, card] for source, _, card in slot["reads"]],
-                "ruled": slot.get("ruled", ""),
-                "card": slot.get("card", ""),
-                "removed": slot.get("removed", False),
-                "doubt": len({card for _, _, card in slot["reads"]}) > 1 or slot.get("contested", False),
-            }
-            for slot in (self.round["record"] or {}).get("slots", [])
-        ]
+        """Every hand, and of each of its slots what each feed read there, what was ruled, and what counts."""
+        hands: dict[str, list[dict[str, Any]]] = {}
+        for slot in (self.round["record"] or {}).get("slots", []):
+            hands.setdefault(slot["slot"].partition(".")[0], []).append(_slot(slot))
+        return [{"hand": list(sentences.hand(name)), "slots": slots} for name, slots in hands.items()]
 
     def _event(self, row: Mapping[str, Any]) -> list[Any]:
-        who = self._who(row["person"])
-        signed = f" · {self._who(row['signer'])} ✓" if row["signed"] else ""
+        who = self._briefly(row["person"])
+        signed = f" ✓ {self._briefly(row['signer'])}" if row["signed"] else ""
         source = row["source"].rpartition("/")[2] if row["device_seq"] is not None else row["source"]
         number = "" if row["device_seq"] is None else f" #{row['device_seq']}"
         return [
             str(row["seq"]),
             self._clock(row["instant"]),
             f"{source}{number}",
-            row["kind"],
+            *EVENTS.get(row["kind"], (row["kind"],) * 2),
             _plainly(row["data"]),
             f"{who}{signed}",
             row["late"],
@@ -298,9 +274,27 @@ class _Page:
         }
 
 
+FIRST = ("wager", "hand", "hands", "position", "card", "owner", "stake")
+"""What is said first of an event's data, in this order."""
+
+
+def _slot(slot: Mapping[str, Any]) -> dict[str, Any]:
+    otherwise = {card for _, _, card in slot["reads"]} - {slot.get("card")}
+    return {
+        "position": int(slot["slot"].partition(".")[2]),
+        "reads": [[source, card] for source, _, card in slot["reads"]],
+        "ruled": slot.get("ruled", ""),
+        "card": slot.get("card", ""),
+        "removed": slot.get("removed", False),
+        "doubt": bool(otherwise) or slot.get("contested", False) or slot.get("silent", False),
+    }
+
+
 def _plainly(data: Mapping[str, Any]) -> str:
     """Say an event's data on one line: its values, amounts as amounts and cards as people read them."""
-    return " · ".join(_value(name, value) for name, value in data.items() if value not in ("", None))
+    names = [name for name in FIRST if name in data]
+    names += sorted(name for name in data if name not in FIRST)
+    return " · ".join(_value(name, data[name]) for name in names if data[name] not in ("", None))
 
 
 def _value(name: str, value: Any) -> str:
@@ -309,10 +303,10 @@ def _value(name: str, value: Any) -> str:
     if name == "card" and isinstance(value, str):
         return sentences.card(value)
     if isinstance(value, Mapping):
-        return " ".join(f"{key} {_value(key, item)}" for key, item in value.items())
+        return " ".join(_value(key, item) for key, item in value.items())
     if isinstance(value, list):
         return ", ".join(_value("", item) for item in value)
-    if name in ("hand", "wager", "text", "reason", "card") or not name:
+    if name in ("hand", "wager", "text", "reason", "card", "account") or not name:
         return str(value)
     return f"{name} {str(value).replace('-', MINUS) if isinstance(value, int) else value}"
 

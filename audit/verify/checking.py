@@ -20,10 +20,12 @@ class Step(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """An export without a bad row. ``by_reader``: the signature is by a key that the reader already had."""
+    """An export without a bad row. ``by_reader``: the signature is by a key that the reader already had; ``withheld``:
+    how many entries' bytes were not shown to the reader."""
 
     steps: tuple[Step, ...]
     by_reader: bool
+    withheld: int
     receipt: str
 
 
@@ -61,7 +63,7 @@ def check(
     steps.append(Step("V4", "signature", _signed(signer, by_reader=by_reader)))
     judged.check(content, entries, log=withheld == 0)
     steps.append(Step("V5", "judged and added up again", _judged(content, withheld)))
-    return Outcome(tuple(steps), by_reader, receipt)
+    return Outcome(tuple(steps), by_reader, withheld, receipt)
 
 
 def _earlier_are_signed(growth: Sequence[dict[str, str]], keys: Sequence[Key]) -> None:

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
         f"This copy's own entry: {outcome.receipt} (its place in the log is proved by the house, if you ask)"
     )
     if outcome.by_reader:
-        _say("VERIFIED")
+        _say("VERIFIED, as far as this reader was shown it" if outcome.withheld else "VERIFIED")
         return VERIFIED
     _say("CONSISTENT, but not verified by you: give the house's key with --key")
     return NOT_BY_YOU
