@@ -6,16 +6,18 @@ An invariant without checks is not built yet; asked for by name it is said so, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from audit.books import (
     approvals,
+    cases,
     covers,
     dated,
     decided,
+    derived,
     house,
     judged,
     keys,
@@ -26,8 +28,8 @@ from audit.books import (
     tree,
     witnessed,
 )
+from audit.books.cases import Case, RoundCheck, chosen
 from audit.books.findings import Finding, Sweep
-from audit.books.judged import RoundCheck
 from audit.books.reading import SLACK, Books, NotChecked, Outside, Scope, day_start, opened
 from audit.models import LogEntry
 from casino import events
@@ -35,6 +37,7 @@ from casino.events import Fact
 
 __all__ = [
     "INVARIANTS",
+    "ROUND_CHECKS",
     "Finding",
     "Invariant",
     "NotChecked",
@@ -42,7 +45,9 @@ __all__ = [
     "Scope",
     "built",
     "check",
+    "chosen",
     "last_clean",
+    "look",
     "opened",
     "quick_scope",
     "record",
@@ -88,7 +93,9 @@ INVARIANTS: dict[str, Invariant] = {
     ),
     "I5": Invariant("one key, one act", (keys.used_once, keys.answered_for_good)),
     "I6": Invariant(
-        "paid as judged", (payments.paid_as_judged, payments.lines_add_up, payments.asked_for_once)
+        "paid as judged",
+        (payments.paid_as_judged, payments.lines_add_up, payments.asked_for_once),
+        (derived.posted_as_judged,),
     ),
     "I7": Invariant("judged again", (), (judged.judged_the_same, judged.judged_by_the_sheet_in_force)),
     "I8": Invariant(
@@ -141,7 +148,9 @@ INVARIANTS: dict[str, Invariant] = {
                 )
             ),
             witnessed.journals_witnessed,
+            witnessed.stored_as_told,
         ),
+        (derived.told_as_judged,),
     ),
     "I18": Invariant("sealed", (tree.leaves_numbered, tree.nothing_waits, tree.found_by_what_they_say)),
     "I19": Invariant("signed", (tree.signed_as_grown, tree.still_what_was_exported)),
@@ -170,19 +179,25 @@ def check(
     by_round = [(id, one) for id, invariant in chosen.items() for one in invariant.rounds]
     if not by_round:
         return
-    total = judged.count(books)
-    for number, case in enumerate(judged.walk(books)):
+    total = cases.count(books)
+    for number, case in enumerate(cases.walk(books)):
         progress("rounds", number, total)
-        for id, one in by_round:
-            try:
-                found = list(one(case))
-            except (ValueError, LookupError, TypeError, AttributeError) as impossible:
-                # What was never accepted cannot be folded; that is a finding, and the next round is checked too.
-                found = [
-                    Finding(case.name, f"cannot be read: {impossible!r}", "events and a record that can be")
-                ]
-            for finding in found:
-                yield id, finding
+        yield from look(case, by_round)
+
+
+def look(case: Case, checks: Sequence[tuple[str, RoundCheck]]) -> Iterator[tuple[str, Finding]]:
+    """Check one round; yield each finding with its invariant. What cannot be folded is a finding, and no end."""
+    for id, one in checks:
+        try:
+            found = list(one(case))
+        except (ValueError, LookupError, TypeError, AttributeError) as impossible:
+            found = [Finding(case.name, f"cannot be read: {impossible!r}", "events and a record that can be")]
+        for finding in found:
+            yield id, finding
+
+
+ROUND_CHECKS = tuple((id, one) for id, invariant in INVARIANTS.items() for one in invariant.rounds)
+"""Everything that is looked at round by round, each with its invariant."""
 
 
 def last_clean() -> datetime | None:

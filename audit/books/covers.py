@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from audit.books import judged
+from audit.books import cases
 from audit.books.findings import Finding
 from audit.books.reading import Books
 from audit.books.witnessed import Pair
@@ -187,7 +187,7 @@ def unsettled_covered_or_explained(books: Books) -> Iterator[Finding]:
     has a hold worth its exposure or was refused. (One that was never asked for will be named when it settles.)"""
     mosts = _most_lost(books)
     rows = books.rows(_UNSETTLED)
-    while chunk := dict(itertools.islice(rows, judged.CHUNK)):
+    while chunk := dict(itertools.islice(rows, cases.CHUNK)):
         rounds = {"rounds": list(chunk)}
         asked = {
             round: _Asked(at, frozenset(one[0] for one in refused or ()))
@@ -195,8 +195,8 @@ def unsettled_covered_or_explained(books: Books) -> Iterator[Finding]:
         }
         holds = {(round, wager): amount for round, wager, amount in books.all(_OPEN, rounds)}
         told = {(round, wager): at for round, wager, at in books.all(_BETS, rounds)}
-        sheets = dict(books.all(judged.SHEETS, rounds))
-        for round, events in judged.events_of(books, list(chunk)).items():
+        sheets = dict(books.all(cases.SHEETS, rounds))
+        for round, events in cases.events_of(books, list(chunk)).items():
             sheet = sheets.get(round)
             if round not in asked or sheet not in mosts:
                 continue

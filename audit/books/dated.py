@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from audit.books.cases import Case
 from audit.books.findings import Finding
-from audit.books.judged import Case
 from audit.books.reading import Books, gaming_day, start_of
 
 _ENDS = """

@@ -6,11 +6,13 @@ side, or with other facts, is a finding. Instants are compared too: an entry is 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from audit.books.findings import Finding, Sweep
 from audit.books.reading import Books
+from casino.rounds import stored as stored_form
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,3 +193,40 @@ def journals_witnessed(books: Books) -> Iterator[Finding]:
             yield Finding(f"journals/{id}", "told in another act", "told in the act that posted it")
         else:
             yield Finding(f"journals/{id}", f"the journal says {stored}", f"as its entry says, {told}")
+
+
+_STORED = """
+WITH told AS MATERIALIZED (
+    SELECT l.round, (x.value ->> 'place')::int AS seq, x.value ->> 'stored_sha256' AS sha256
+      FROM audit_logentry l
+     CROSS JOIN jsonb_array_elements(convert_from(l.bytes, 'UTF8')::jsonb #> '{data,events}') AS x
+     WHERE l.recorded_at >= %(since)s AND l.action = 'round.recorded')
+SELECT e.id, told.sha256, e.kind, e.payload::text, e.source, e.device_seq, e.person_id, e.signature_id, e.signer_id,
+       e.signed, e.happened_at, e.instant, e.late
+  FROM told JOIN casino_roundevent e ON e.round_id = told.round AND e.seq = told.seq
+"""
+
+
+def stored_as_told(books: Books) -> Iterator[Finding]:
+    """What stands in a row of the record has the hash that the witness was told of it when it was stored."""
+    for (
+        id,
+        told,
+        kind,
+        payload,
+        source,
+        number,
+        person,
+        signature,
+        signer,
+        signed,
+        happened,
+        instant,
+        late,
+    ) in books.rows(_STORED):
+        sha256 = stored_form.sha256_of(
+            kind=kind, payload=json.loads(payload), source=source, device_seq=number, person=person,
+            signature=signature, signer=signer, signed=signed, happened_at=happened, instant=instant, late=late,
+        )  # fmt: skip
+        if sha256 != told:
+            yield Finding(f"events/{id}", f"{kind} stored as {sha256}", f"{told}, as its entry says")

@@ -89,8 +89,8 @@ CASES = [
         UPDATE settlement_account SET balance = balance + m, version = version + 1 FROM (VALUES ('table:PD01:bank', 500), ('cage:C1:vault', -500)) AS v (c, m) WHERE code = c""", "I6 I17 I11", "journals/01ffffff"),
     Case("a journal's kind", f"UPDATE settlement_journal SET kind = 'fill' WHERE id = {J}", "I6 I17", "journals/"),
     # I7
-    Case("a card of an event", f"UPDATE casino_roundevent SET payload = jsonb_set(payload, '{{card}}', to_jsonb({FREE})) WHERE id = {CARD}", "I7 I8", "rounds/"),
-    Case("a stake of an event", f"UPDATE casino_roundevent SET payload = jsonb_set(payload, '{{stake,amount}}', '77700') WHERE id = (SELECT min(id) FROM casino_roundevent WHERE kind = 'bet_placed' AND round_id = {SR})", "I7 I8", "rounds/"),
+    Case("a card of an event", f"UPDATE casino_roundevent SET payload = jsonb_set(payload, '{{card}}', to_jsonb({FREE})) WHERE id = {CARD}", "I7 I8 I6 I17", "rounds/"),
+    Case("a stake of an event", f"UPDATE casino_roundevent SET payload = jsonb_set(payload, '{{stake,amount}}', '77700') WHERE id = (SELECT min(id) FROM casino_roundevent WHERE kind = 'bet_placed' AND round_id = {SR})", "I7 I8 I6 I17", "rounds/"),
     Case("a multiple of a line", f"UPDATE settlement_line SET multiple = multiple + 1 WHERE id = {LINE}", "I6 I17 I7", "rounds/"),
     Case("the step of a line", f"UPDATE settlement_line SET step = 'taem_and_luck' WHERE id = {LINE}", "I7 I17", "rounds/"),
     Case("a line gone", "DELETE FROM settlement_line WHERE id = (SELECT id FROM settlement_line WHERE net = 0 ORDER BY id LIMIT 1)", "I7 I17 I9", "rounds/"),
@@ -98,7 +98,7 @@ CASES = [
     Case("bytes of a sheet and its hash", "UPDATE settlement_rulesheet SET canonical = replace(canonical, '\"max_hands\":17', '\"max_hands\":16'), sha256 = encode(sha256(convert_to(replace(canonical, '\"max_hands\":17', '\"max_hands\":16'), 'UTF8')), 'hex') WHERE name = 'PD01'", "I17", "sheets proposed/"),
     Case("a sheet's moment in force", "UPDATE settlement_tablerules SET in_force_from = in_force_from + interval '1 h'", "I7 I17", "rounds/"),
     Case("a sheet's approval", "UPDATE settlement_rulesheet SET approved_at = approved_at + interval '1 h' WHERE name = 'PD01'", "I7 I17", "rounds/"),
-    Case("a card that is none", f"UPDATE casino_roundevent SET payload = jsonb_set(payload, '{{card}}', '\"1S\"') WHERE id = {CARD}", "I7 I8 I9 I11", "rounds/"),
+    Case("a card that is none", f"UPDATE casino_roundevent SET payload = jsonb_set(payload, '{{card}}', '\"1S\"') WHERE id = {CARD}", "I7 I8 I9 I11 I6 I17", "rounds/"),
     # I8
     Case("an event gone", "DELETE FROM casino_roundevent WHERE id = (SELECT max(id) FROM casino_roundevent WHERE kind = 'note')", "I8 I17", "rounds/"),
     Case("a device's number", f"UPDATE casino_roundevent SET device_seq = 100000 WHERE id = {CARD}", "I8 I17", "devices/PD0"),
@@ -106,7 +106,7 @@ CASES = [
     Case("a hole forgotten", "DELETE FROM casino_gapwaiver", "I8 I17", "devices/PD06-terminal"),
     Case("a device's enrolment", "UPDATE casino_device SET enrolled_at = enrolled_at + interval '1 h' WHERE code = 'PD06-terminal'", "I8 I17", "events/"),
     Case("a device's table", "UPDATE casino_device SET table_id = (SELECT id FROM casino_table WHERE code = 'PD01') WHERE code = 'PD06-terminal'", "I8 I17", "events/"),
-    Case("a signer", "UPDATE casino_roundevent SET signer_id = (SELECT id FROM casino_person WHERE badge = 'M02') WHERE kind = 'card_ruled'", "I8", "events/"),
+    Case("a signer", "UPDATE casino_roundevent SET signer_id = (SELECT id FROM casino_person WHERE badge = 'M02') WHERE kind = 'card_ruled'", "I8 I17", "events/"),
     Case("a cached record", f"UPDATE casino_round SET record = jsonb_set(record, '{{deck}}', '\"D9\"') WHERE id = {SR}", "I8", "rounds/"),
     Case("cards seen", f"UPDATE casino_round SET cards_seen = cards_seen # 1 WHERE id = {SR}", "I8", "rounds/"),
     Case("the record of a held round", "UPDATE casino_round SET record = jsonb_set(record, '{deck}', '\"D9\"') WHERE id = %(held)s", "I8", "rounds/{held}"),
@@ -147,8 +147,8 @@ CASES = [
     Case("when a session opened", "UPDATE casino_tablesession SET opened_at = opened_at - interval '1 h'", "I17", "sessions opened/"),
     Case("a refused event's code", "UPDATE casino_refusedevent SET code = 'malformed'", "I17", "refused/"),
     Case("a journal's day", f"UPDATE settlement_journal SET gaming_day = gaming_day - 1 WHERE id = {J}", "I17 I11", "journals/"),
-    Case("a wager of a posting", f"UPDATE settlement_entry SET wager = 'w99' WHERE journal_id = {J} AND ordinal = 0", "I17", "journals/"),
-    Case("amounts, chain, account rows and lines, all in step", IN_STEP, "I7 I17", "rounds/"),
+    Case("a wager of a posting", f"UPDATE settlement_entry SET wager = 'w99' WHERE journal_id = {J} AND ordinal = 0", "I17 I6", "journals/"),
+    Case("amounts, chain, account rows and lines, all in step", IN_STEP, "I7 I17 I6", "rounds/"),
     Case("a deposit deleted from the log", "DELETE FROM audit_logentry WHERE action = 'wallet.deposited'", "I6 I17 I18", "journals/"),
 ]  # fmt: skip
 

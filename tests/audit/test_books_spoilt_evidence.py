@@ -43,7 +43,7 @@ CASES = [
     Case("a hold released without a settlement", f"UPDATE settlement_account SET held = 0 WHERE {WALLET}; UPDATE settlement_hold SET ended_at = now(), outcome = 'settled' WHERE id = {HOLD}", "I3", "holds/"),
     Case("a hold that ends no more", "UPDATE settlement_account a SET held = held + h.amount FROM settlement_hold h WHERE h.outcome = 'settled' AND h.account_id = a.id; UPDATE settlement_hold SET ended_at = NULL, outcome = '' WHERE outcome = 'settled'", "I3", "holds/"),
     Case("two open holds", f"UPDATE settlement_account SET held = held * 2 WHERE {WALLET}; INSERT INTO settlement_hold SELECT gen_random_uuid(), wager, amount, opened_at, ended_at, outcome, account_id, round_id FROM settlement_hold WHERE id = {HOLD}", "I3", "rounds/{covered}/w1"),
-    Case("a stake raised beyond its hold", "UPDATE casino_roundevent SET payload = jsonb_set(payload, '{stake,amount}', '90000') WHERE round_id = %(covered)s AND kind = 'bet_changed'", "I3", "rounds/{covered}/w1"),
+    Case("a stake raised beyond its hold", "UPDATE casino_roundevent SET payload = jsonb_set(payload, '{stake,amount}', '90000') WHERE round_id = %(covered)s AND kind = 'bet_changed'", "I3 I17", "rounds/{covered}/w1"),
     Case("a flag of an uncovered wager gone", "DELETE FROM audit_flag WHERE kind = 'uncovered'", "I3 I17", "rounds/"),
     # I11
     Case("a round's gaming day", "UPDATE casino_round SET gaming_day = gaming_day + 1 WHERE id = %(corrected)s", "I11", "rounds/{corrected}"),
@@ -66,7 +66,7 @@ CASES = [
     Case("a proposal withdrawn by nobody", "UPDATE audit_proposal SET withdrawn_at = now() WHERE dispute_id = %(waiting)s", "I14", "disputes/{waiting}"),
     Case("a claim that nobody made", "DELETE FROM audit_logentry WHERE action = 'dispute.claimed' AND subject = 'disputes/' || %(by_two)s", "I14 I18", "disputes/{by_two}"),
     Case("the acts of a decision", "UPDATE audit_decision SET events = '{}' WHERE id = %(decision)s", "I14 I17", "decisions/{decision}"),
-    Case("an act that no decision chose", "UPDATE casino_roundevent SET source = replace(source, 'd', 'e') WHERE source LIKE '/disputes/%%'", "I14", "decisions/{decision}"),
+    Case("an act that no decision chose", "UPDATE casino_roundevent SET source = replace(source, 'd', 'e') WHERE source LIKE '/disputes/%%'", "I14 I17", "decisions/{decision}"),
     Case("the revision of a decision", "UPDATE audit_decision SET settlement = NULL WHERE id = %(decision)s", "I14 I17", "decisions/{decision}"),
     Case("a revision because of nothing", "UPDATE settlement_settlement SET because = gen_random_uuid() WHERE round_id = %(disputed)s AND revision = 2", "I14 I17", "decisions/{decision}"),
     Case("a correction that nobody approved", "UPDATE settlement_settlement SET approved_by_id = NULL WHERE round_id = %(corrected)s AND revision = 2", "I14 I17", "rounds/{corrected}"),
