@@ -283,6 +283,18 @@ class Money(Shape):
     currency = serializers.RegexField(r"^[A-Z]{3}\Z")
 
 
+class SignedMoney(Shape):
+    """An amount that may be nothing or negative; only answers have those."""
+
+    amount = Whole()
+    currency = serializers.RegexField(r"^[A-Z]{3}\Z")
+
+
+def money(amount: int, currency: str) -> dict[str, Any]:
+    """Return an amount (minor units) as answers write it."""
+    return {"amount": amount, "currency": currency}
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """One page of a list by keyset: up to ``limit`` rows after ``cursor``."""

@@ -56,7 +56,7 @@ def tally(played: Played) -> Tally:
         found.wagers += len((shown["record"] or {}).get("wagers", ()))
         found.findings.update(_kinds(shown))
         if shown["settlement"]:
-            found.house_net += shown["settlement"]["house_net"]
+            found.house_net += shown["settlement"]["house_net"]["amount"]
     return found
 
 
@@ -75,12 +75,13 @@ def outcome(shown: Mapping[str, Any]) -> dict[str, Any]:
     settlement = shown["settlement"]
     if shown["standing"] == "settled" and settlement:
         lines = [line for line in settlement["lines"] if line["wager"] != "bank"]
-        found["lines"] = {line["wager"]: line["net"] for line in lines}
+        found["lines"] = {line["wager"]: line["net"]["amount"] for line in lines}
         found["revision"] = settlement["revision"]
-        found["house_net"] = settlement["house_net"]
-        found["unpaid"] = {line["wager"]: line["uncovered"] for line in lines if line["uncovered"]}
+        found["house_net"] = settlement["house_net"]["amount"]
+        unpaid = {line["wager"]: line["uncovered"]["amount"] for line in lines}
+        found["unpaid"] = {wager: amount for wager, amount in unpaid.items() if amount}
         if settlement.get("bank"):
-            found["bank"] = settlement["bank"]["net"]
+            found["bank"] = settlement["bank"]["net"]["amount"]
     return found
 
 

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from casino.api.door import Door, Money, described, page_of
+from casino.api.door import Door, SignedMoney, described, money, page_of
 from casino.models import Role
 from casino.refusals import Refusal
 from settlement.models import Account, AccountKind, Entry, Journal
@@ -31,9 +31,9 @@ AccountShown = described(
     {
         "code": serializers.CharField(),
         "kind": serializers.CharField(),
-        "balance": Money(),
-        "held": Money(),
-        "available": Money(),
+        "balance": SignedMoney(),
+        "held": SignedMoney(),
+        "available": SignedMoney(),
         "version": serializers.IntegerField(),
     },
 )
@@ -42,10 +42,9 @@ EntryShown = described(
     {
         "journal": serializers.UUIDField(),
         "account": serializers.CharField(),
-        "amount": serializers.IntegerField(),
-        "currency": serializers.CharField(),
+        "amount": SignedMoney(),
         "version": serializers.IntegerField(),
-        "balance_after": serializers.IntegerField(),
+        "balance_after": SignedMoney(),
         "wager": serializers.CharField(),
     },
 )
@@ -68,19 +67,15 @@ def accounts_in_scope(door: Door) -> QuerySet[Account]:
     return found
 
 
-def _money(amount: int, currency: str) -> dict[str, Any]:
-    return {"amount": amount, "currency": currency}
-
-
 def account_shown(account: Account) -> dict[str, Any]:
     """Return an account as its balance stands."""
     available = account.balance - account.held - (account.floor or 0)
     return {
         "code": account.code,
         "kind": account.kind,
-        "balance": _money(account.balance, account.currency),
-        "held": _money(account.held, account.currency),
-        "available": _money(available, account.currency),
+        "balance": money(account.balance, account.currency),
+        "held": money(account.held, account.currency),
+        "available": money(available, account.currency),
         "version": account.version,
     }
 
@@ -89,10 +84,9 @@ def _entry_shown(entry: Entry) -> dict[str, Any]:
     return {
         "journal": str(entry.journal_id),
         "account": entry.account.code,
-        "amount": entry.amount,
-        "currency": entry.currency,
+        "amount": money(entry.amount, entry.currency),
         "version": entry.version,
-        "balance_after": entry.balance_after,
+        "balance_after": money(entry.balance_after, entry.currency),
         "wager": entry.wager,
     }
 

@@ -13,7 +13,6 @@ MODULE_LINES = 420  # "about 400": above it, a module becomes a package of the s
 # Modules that grew past it, how long they may be at most, and since when. The numbers only fall.
 DEBTS = (
     ("settlement/models.py", 560, "2026-11-30"),
-    ("settlement/api/rounds.py", 460, "2026-11-30"),
 )
 FUNCTION_LINES = 75  # "about 70"
 JUNK_DRAWERS = {

@@ -8,6 +8,10 @@ from deploy.recordings import comparison
 from deploy.recordings.player import Played
 
 
+def thb(amount: int) -> dict[str, Any]:
+    return {"amount": amount, "currency": "THB"}
+
+
 def a_round(**changes: Any) -> dict[str, Any]:
     """A settled round as the house shows it: one wager won 100 baht; a finding that files list, and one they do not."""
     shown = {
@@ -19,8 +23,8 @@ def a_round(**changes: Any) -> dict[str, Any]:
         "breaches": [{"kind": "late_bet", "subject": "w2"}, {"kind": "closed_too_fast", "subject": ""}],
         "settlement": {
             "revision": 1,
-            "house_net": -100_00,
-            "lines": [{"wager": "w1", "net": 100_00, "uncovered": 0}],
+            "house_net": thb(-100_00),
+            "lines": [{"wager": "w1", "net": thb(100_00), "uncovered": thb(0)}],
             "bank": None,
         },
     }

@@ -33,7 +33,7 @@ def a_game(recording: world.Recording, *, number: int) -> tuple[str, Sent]:
 
 
 def nets(shown: dict[str, Any]) -> dict[str, int]:
-    return {line["wager"]: line["net"] for line in shown["settlement"]["lines"]}
+    return {line["wager"]: line["net"]["amount"] for line in shown["settlement"]["lines"]}
 
 
 def books() -> dict[str, tuple[int, int, int]]:

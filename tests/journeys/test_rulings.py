@@ -51,7 +51,7 @@ def came_of(table: world.AtTable, told: world.RoundTold, sent: list[dict[str, An
     terminal = world.at_terminal(table)
     assert set(terminal.send("PD03", sent)) == {"recorded"}
     (line,) = terminal.settle(told.id)["settlement"]["lines"]
-    return line["net"], [breach["kind"] for breach in terminal.read(told.id)["breaches"]]
+    return line["net"]["amount"], [breach["kind"] for breach in terminal.read(told.id)["breaches"]]
 
 
 def test_a_ruling_without_a_signature_moves_nothing_and_is_flagged(

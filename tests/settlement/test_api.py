@@ -116,13 +116,13 @@ def test_a_terminal_settles_its_round_and_is_shown_every_line(at: AtTable, night
             "dealer_judged": ["normal", 6, 1],
             "step": "taem",
             "multiple": 1,
-            "gross": 100_00,
-            "uncovered": 0,
-            "commission": 0,
-            "net": 100_00,
+            "gross": thb(100_00),
+            "uncovered": thb(0),
+            "commission": thb(0),
+            "net": thb(100_00),
         }
     ]
-    assert (settlement["house_net"], settlement["bank"]) == (-100_00, None)
+    assert (settlement["house_net"], settlement["bank"]) == (thb(-100_00), None)
     assert settlement["sheet_sha256"] == at.sheet.sha256
     assert settlement["journals"] == [str(Journal.objects.get(kind="round").id)]
 
@@ -206,10 +206,10 @@ def test_a_preview_shows_lines_and_writes_nothing(at: AtTable, night: Night) -> 
     assert (shown["outcome"], shown["reasons"], shown["house_net"], shown["bank"]) == (
         "open",
         [],
-        -100_00,
+        thb(-100_00),
         None,
     )
-    assert [(line["wager"], line["net"]) for line in shown["lines"]] == [("w1", 100_00)]
+    assert [(line["wager"], line["net"]) for line in shown["lines"]] == [("w1", thb(100_00))]
     assert Settlement.objects.count() == 0
 
 
@@ -224,12 +224,14 @@ def test_a_player_bank_is_shown_beside_the_lines(staff: House, night: Night) -> 
 
     assert settlement["bank"] == {
         "account": "player:B1",
-        "held": 800_00,
-        "result": -100_00,
-        "commission": 0,
-        "net": -100_00,
+        "held": thb(800_00),
+        "result": thb(-100_00),
+        "commission": thb(0),
+        "net": thb(-100_00),
     }
     assert [line["wager"] for line in settlement["lines"]] == ["w1"]
+    banker = world.at_terminal(at).read(told.id)["record"]["banker"]
+    assert banker == {"account": "player:B1", "limit": thb(800_00)}
 
 
 def test_the_round_of_another_terminal_answers_under_the_id_that_lost(at: AtTable, night: Night) -> None:
@@ -269,8 +271,10 @@ def test_a_round_shows_its_record_its_settlement_and_what_deserves_a_second_look
         "PD01",
     )
     assert shown["record"]["cards_seen"].bit_count() == 4
-    assert "late_bet" in [breach["kind"] for breach in shown["breaches"]]
-    assert shown["settlement"]["house_net"] == -100_00
+    [late] = [breach for breach in shown["breaches"] if breach["kind"] == "late_bet"]
+    assert late["detail"]["stake"] == thb(900_00)
+    assert [wager["stake"] for wager in shown["record"]["wagers"]] == [thb(100_00)]
+    assert shown["settlement"]["house_net"] == thb(-100_00)
 
 
 def test_a_round_in_play_shows_no_settlement_and_no_breaches(at: AtTable, night: Night) -> None:
@@ -289,8 +293,8 @@ def test_each_revision_of_a_settlement_can_be_read(staff: House, at: AtTable, ni
     first, second = (asked(client, f"rounds/{told.id}/settlement", revision=number) for number in (1, 2))
 
     assert [(status, shown["revision"], shown["house_net"]) for status, shown in (first, second)] == [
-        (200, 1, -100_00),
-        (200, 2, 100_00),
+        (200, 1, thb(-100_00)),
+        (200, 2, thb(100_00)),
     ]
     assert asked(client, f"rounds/{told.id}/settlement") == second
     assert [
@@ -358,7 +362,7 @@ def test_two_people_correct_a_round(staff: House, at: AtTable, night: Night) -> 
     answer = ask_to_correct(signed_in(at.supervisor), told, correction(told, staff.author))
 
     shown = body_of(answer)
-    assert (answer.status_code, shown["revision"], shown["house_net"]) == (201, 2, 100_00)
+    assert (answer.status_code, shown["revision"], shown["house_net"]) == (201, 2, thb(100_00))
     assert len(shown["journals"]) == 2
     stored = Settlement.objects.get(revision=2)
     assert (stored.acted_by, stored.approved_by) == (at.supervisor, staff.author)
@@ -611,8 +615,8 @@ def test_a_wallet_shows_what_it_has_what_is_set_aside_and_how_it_came_there(
     _, newest = asked(client, "accounts/player:A17:wallet/entries", limit=1)
     [entry] = newest["entries"]
     assert (entry["amount"], entry["balance_after"], entry["version"], entry["wager"]) == (
-        100_00,
-        700_00,
+        thb(100_00),
+        thb(700_00),
         2,
         "w1",
     )
@@ -640,8 +644,8 @@ def test_a_journal_shows_entries_that_add_up_to_nothing(played: RoundTold) -> No
 
     assert (shown["kind"], shown["key"], shown["round"]) == ("round", f"round:{played.id}:1", played.id)
     assert [(entry["account"], entry["amount"], entry["wager"]) for entry in shown["entries"]] == [
-        ("player:A17:wallet", 100_00, "w1"),
-        ("table:PD01:bank", -100_00, ""),
+        ("player:A17:wallet", thb(100_00), "w1"),
+        ("table:PD01:bank", thb(-100_00), ""),
     ]
 
 

@@ -1,0 +1,284 @@
+"""How a round, its lines and its settlement are shown: every amount with its currency."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rest_framework import serializers
+
+from casino import record
+from casino.api.door import Money, SignedMoney, described, money
+from casino.models import Round
+from settlement import settle
+from settlement.models import Line, Settlement
+from settlement.rules.payouts import Verdict
+from settlement.settle import Case, Cover, Settled
+
+Reasons = serializers.ListField(child=serializers.CharField())
+LineShown = described(
+    "Line",
+    {
+        "wager": serializers.CharField(),
+        "hand": serializers.CharField(),
+        "owner": serializers.DictField(),
+        "stake": Money(),
+        "cards": serializers.ListField(child=serializers.CharField()),
+        "judged": serializers.ListField(help_text="kind, taem, deng"),
+        "dealer_cards": serializers.ListField(child=serializers.CharField()),
+        "dealer_judged": serializers.ListField(help_text="kind, taem, deng"),
+        "step": serializers.CharField(),
+        "multiple": serializers.IntegerField(),
+        "gross": SignedMoney(),
+        "uncovered": SignedMoney(),
+        "commission": SignedMoney(),
+        "net": SignedMoney(),
+    },
+)
+BankShown = described(
+    "Bank",
+    {
+        "account": serializers.CharField(),
+        "held": SignedMoney(),
+        "result": SignedMoney(),
+        "commission": SignedMoney(),
+        "net": SignedMoney(),
+    },
+)
+SettlementShown = described(
+    "Settlement",
+    {
+        "id": serializers.UUIDField(),
+        "round": serializers.UUIDField(),
+        "revision": serializers.IntegerField(),
+        "outcome": serializers.ChoiceField(["settled", "voided"]),
+        "currency": serializers.CharField(),
+        "house_net": SignedMoney(help_text="what the house won, commission among it"),
+        "gaming_day": serializers.DateField(),
+        "settled_at": serializers.DateTimeField(),
+        "sheet_sha256": serializers.CharField(),
+        "journals": serializers.ListField(child=serializers.UUIDField()),
+        "lines": LineShown(many=True),
+        "bank": BankShown(allow_null=True),
+    },
+)
+SettledShown = described(
+    "Settled",
+    {
+        "outcome": serializers.ChoiceField(["settled", "voided", "held", "waiting"]),
+        "reasons": serializers.ListField(child=serializers.CharField(), required=False),
+        "due_at": serializers.DateTimeField(required=False, allow_null=True),
+        "revision": serializers.IntegerField(required=False),
+        "settlement": SettlementShown(required=False),
+    },
+)
+PreviewShown = described(
+    "Preview",
+    {
+        "outcome": serializers.CharField(),
+        "reasons": Reasons,
+        "lines": LineShown(many=True),
+        "bank": BankShown(allow_null=True),
+        "house_net": SignedMoney(),
+        "currency": serializers.CharField(),
+    },
+)
+CoverShown = described(
+    "Cover",
+    {
+        "covered": described(
+            "Covered",
+            {"wager": serializers.CharField(), "account": serializers.CharField(), "exposure": Money()},
+        )(many=True),
+        "uncovered": described(
+            "NotCovered",
+            {
+                "wager": serializers.CharField(),
+                "account": serializers.CharField(),
+                "exposure": Money(),
+                "available": SignedMoney(),
+                "reason": serializers.CharField(),
+            },
+        )(many=True),
+    },
+)
+RoundShown = described(
+    "Round",
+    {
+        "id": serializers.UUIDField(),
+        "table": serializers.CharField(),
+        "number": serializers.IntegerField(allow_null=True),
+        "standing": serializers.CharField(),
+        "reasons": Reasons,
+        "opened_at": serializers.DateTimeField(allow_null=True),
+        "closed_at": serializers.DateTimeField(allow_null=True),
+        "gaming_day": serializers.DateField(allow_null=True),
+        "events": serializers.IntegerField(),
+        "record": serializers.DictField(),
+        "breaches": serializers.ListField(child=serializers.DictField()),
+        "settlement": SettlementShown(allow_null=True),
+    },
+)
+
+AMOUNTS_OF_FINDINGS = frozenset(
+    {"stake", "counts", "min", "max", "step", "uncovered", "exposure", "missing", "paid", "due"}
+)
+"""Details of findings that are amounts where they are integers."""
+
+
+def _line(stored: Mapping[str, Any], currency: str) -> dict[str, Any]:
+    return {
+        "wager": stored["wager"],
+        "hand": stored["hand"],
+        "owner": {stored["owner_kind"]: stored["owner_ref"]},
+        "stake": money(stored["stake"], currency),
+        "cards": stored["cards"],
+        "judged": [stored["hand_kind"], stored["hand_taem"], stored["hand_deng"]],
+        "dealer_cards": stored["dealer_cards"],
+        "dealer_judged": [stored["dealer_kind"], stored["dealer_taem"], stored["dealer_deng"]],
+        "step": stored["step"],
+        "multiple": stored["multiple"],
+        "gross": money(stored["gross"], currency),
+        "uncovered": money(stored["uncovered"], currency),
+        "commission": money(stored["commission"], currency),
+        "net": money(stored["net"], currency),
+    }
+
+
+def _bank(stored: Mapping[str, Any], currency: str) -> dict[str, Any]:
+    return {
+        "account": stored["owner_ref"],
+        "held": money(stored["stake"], currency),
+        "result": money(stored["gross"], currency),
+        "commission": money(stored["commission"], currency),
+        "net": money(stored["net"], currency),
+    }
+
+
+def lines(stored: Sequence[Mapping[str, Any]], currency: str) -> dict[str, Any]:
+    """Return lines, named as they are stored, with a player's bank beside those of the wagers."""
+    banks = [line for line in stored if line["wager"] == "bank"]
+    return {
+        "lines": [_line(line, currency) for line in stored if line["wager"] != "bank"],
+        "bank": _bank(banks[0], currency) if banks else None,
+    }
+
+
+def settlement(one: Settlement) -> dict[str, Any]:
+    """Return one revision with its lines."""
+    stored = list(Line.objects.filter(settlement=one).order_by("ordinal").values(*settle.LINE_FIELDS))
+    journals = (one.shortfall_reversal_id, one.reversal_id, one.shortfall_id, one.journal_id)
+    return {
+        "id": str(one.id),
+        "round": str(one.round_id),
+        "revision": one.revision,
+        "outcome": one.outcome,
+        "currency": one.currency,
+        "house_net": money(one.house_net, one.currency),
+        "gaming_day": one.gaming_day.isoformat(),
+        "settled_at": one.settled_at.isoformat(),
+        "sheet_sha256": one.sheet.sha256 if one.sheet else "",
+        "journals": [str(key) for key in journals if key is not None],
+        **lines(stored, one.currency),
+    }
+
+
+def settled(came: Settled) -> dict[str, Any]:
+    """Return what settling a round came to: its settlement, or why there is none, or when to ask again."""
+    if came.outcome == "held":
+        return {"outcome": came.outcome, "reasons": list(came.reasons)}
+    if came.outcome == "waiting":
+        return {"outcome": came.outcome, "due_at": came.due_at.isoformat() if came.due_at else None}
+    effective = settle.effective(came.round)
+    assert effective is not None, "a round that is settled or voided has its settlement"
+    return {
+        "outcome": came.outcome,
+        "revision": effective.revision,
+        "settlement": settlement(effective),
+    }
+
+
+def preview(case: Case, verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict that nobody stores."""
+    stored = [settle.of_line(line, table=case.table) for line in verdict.lines]
+    if verdict.bank is not None:
+        stored.append(settle.of_bank(verdict.bank))
+    named = [dict(zip(settle.LINE_FIELDS, line, strict=True)) for line in stored]
+    return {
+        "outcome": verdict.outcome,
+        "reasons": list(verdict.reasons),
+        "house_net": money(verdict.house_net, case.currency),
+        "currency": case.currency,
+        **lines(named, case.currency),
+    }
+
+
+def cover(came: Cover) -> dict[str, Any]:
+    """Return what is set aside, and what cannot be."""
+    return {
+        "covered": [
+            {"wager": hold.wager, "account": hold.account, "exposure": money(hold.amount, came.currency)}
+            for hold in came.covered
+        ],
+        "uncovered": [
+            {
+                "wager": item.wager,
+                "account": item.account,
+                "exposure": money(item.exposure, came.currency),
+                "available": money(item.available, came.currency),
+                "reason": item.reason,
+            }
+            for item in came.refused
+        ],
+    }
+
+
+def round_as_it_stands(stands: Round) -> dict[str, Any]:
+    """Return everything known of a round: its record, its findings, and the revision that counts."""
+    effective = settle.effective(stands.id)
+    case, found = settle.reviewed(stands.id, effective)
+    return {
+        "id": str(stands.id),
+        "table": case.table,
+        "number": stands.number,
+        "standing": stands.standing,
+        "reasons": stands.reasons,
+        "opened_at": stands.opened_at,
+        "closed_at": stands.closed_at,
+        "gaming_day": stands.gaming_day,
+        "events": stands.event_count,
+        "record": _record(case.written, case.currency),
+        "breaches": _findings(record.findings_json(found), case.currency),
+        "settlement": settlement(effective) if effective else None,
+    }
+
+
+def _record(written: Mapping[str, Any], currency: str) -> dict[str, Any]:
+    """Return a record with its currency, which its canonical form leaves to the table."""
+    shown = dict(written)
+    if "wagers" in shown:
+        shown["wagers"] = [wager | {"stake": money(wager["stake"], currency)} for wager in written["wagers"]]
+    if "banker" in shown:
+        shown["banker"] = written["banker"] | {"limit": money(written["banker"]["limit"], currency)}
+    if "findings" in shown:
+        shown["findings"] = _findings(written["findings"], currency)
+    if "bare" in shown:
+        shown["bare"] = _record(written["bare"], currency)
+    return shown
+
+
+def _findings(written: Sequence[Mapping[str, Any]], currency: str) -> list[dict[str, Any]]:
+    return [
+        {**finding, "detail": _detail(finding["detail"], currency)} if "detail" in finding else dict(finding)
+        for finding in written
+    ]
+
+
+def _detail(detail: Mapping[str, Any], currency: str) -> dict[str, Any]:
+    """Return a finding's detail; an amount reported in another currency says so itself."""
+    own = detail.get("currency", currency)
+    return {
+        name: money(value, own) if name in AMOUNTS_OF_FINDINGS and isinstance(value, int) else value
+        for name, value in detail.items()
+        if name != "currency"
+    }
