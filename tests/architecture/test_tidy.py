@@ -11,9 +11,7 @@ from deploy.local import place
 
 MODULE_LINES = 420  # "about 400": above it, a module becomes a package of the same name
 # Modules that grew past it, how long they may be at most, and since when. The numbers only fall.
-DEBTS = (
-    ("settlement/models.py", 560, "2026-11-30"),
-)
+DEBTS: tuple[tuple[str, int, str], ...] = ()
 FUNCTION_LINES = 75  # "about 70"
 JUNK_DRAWERS = {
     "services",

@@ -1,0 +1,58 @@
+"""What rounds are worth: rule sheets, the ledger, settlements and counted floats.
+
+Amounts are whole minor units (satang) beside their currency. Rows of ``APPEND_ONLY`` are added and never
+changed, by trigger and by grant; an account changes its balance, a hold ends once, a proposed sheet is
+approved once. That a journal is whole and adds up to nothing is checked by the database itself, whoever
+writes it.
+
+Read in order: rule sheets, the ledger, settlements, counts.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from settlement.models.counts import Count, CountKind, Float
+from settlement.models.ledger import Account, AccountKind, Entry, Hold, Journal, JournalKind
+from settlement.models.settlements import Line, RefusedCover, Settlement, Uncovered
+from settlement.models.sheets import RuleSheet, TableRules
+
+__all__ = [
+    "APPEND_ONLY",
+    "CHANGES",
+    "Account",
+    "AccountKind",
+    "Count",
+    "CountKind",
+    "Entry",
+    "Float",
+    "Hold",
+    "Journal",
+    "JournalKind",
+    "Line",
+    "RefusedCover",
+    "RuleSheet",
+    "Settlement",
+    "TableRules",
+    "Uncovered",
+]
+
+APPEND_ONLY: tuple[type[models.Model], ...] = (
+    TableRules,
+    Journal,
+    Entry,
+    RefusedCover,
+    Uncovered,
+    Settlement,
+    Line,
+    Count,
+    Float,
+)
+"""Tables of this app that triggers and grants keep from ever being changed."""
+
+CHANGES: dict[type[models.Model], tuple[str, ...]] = {
+    RuleSheet: ("approved_by_id", "approved_at"),
+    Account: ("balance", "held", "version"),
+    Hold: ("ended_at", "outcome"),
+}
+"""What may change in the rows of the other tables; nothing of them is ever deleted."""
