@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -123,14 +123,14 @@ def test_without_the_horizon_a_slow_writer_is_skipped(dsn: str) -> None:
 def test_two_sealers_never_fork() -> None:
     entries(500)
     gate = threading.Barrier(2)
-    failures: list[BaseException] = []
+    failures: list[Exception] = []
 
     def run() -> None:
         try:
             gate.wait()
             while seal.number(now=NOW, limit=50) > 0:
                 pass
-        except BaseException as fault:
+        except Exception as fault:  # noqa: BLE001 - told below
             failures.append(fault)
         finally:
             connection.close()
@@ -178,16 +178,14 @@ def test_the_empty_tree_proves_nothing() -> None:
 
 
 def test_numbering_takes_the_same_statements_for_one_entry_and_for_a_thousand(
-    django_assert_num_queries: Callable[..., object],
+    django_assert_num_queries: Callable[[int], AbstractContextManager[object]],
 ) -> None:
     entries(1)
-    with the_sealer():
-        with django_assert_num_queries(8):  # six, and the transaction's two
-            seal.number(now=NOW)
+    with the_sealer(), django_assert_num_queries(8):  # six, and the transaction's two
+        seal.number(now=NOW)
     entries(200)
-    with the_sealer():
-        with django_assert_num_queries(8):
-            seal.number(now=NOW)
+    with the_sealer(), django_assert_num_queries(8):
+        seal.number(now=NOW)
 
 
 def test_the_application_numbers_no_leaf_and_signs_nothing() -> None:
@@ -207,7 +205,7 @@ def test_the_tree_is_never_changed_not_by_its_owner_either(
     number_all()
     sign(store)
     with pytest.raises(psycopg.Error) as refused:
-        owner.execute(sql.SQL(attack).format(sql.Identifier(table)))  # type: ignore[arg-type]
+        owner.execute(sql.SQL(attack).format(sql.Identifier(table)))
     assert refused.value.sqlstate == "PD001"
 
 
@@ -254,9 +252,9 @@ def test_a_tree_with_another_root_is_never_signed_and_leaves_go_on(store: Store,
 
 
 def _spoil(owner: Connection, statement: str, table: str) -> None:
-    owner.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")  # type: ignore[arg-type]
-    owner.execute(statement)  # type: ignore[arg-type]
-    owner.execute(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER append_only_rows")  # type: ignore[arg-type]
+    owner.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+    owner.execute(statement)
+    owner.execute(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER append_only_rows")
 
 
 def test_a_key_that_is_gone_is_not_replaced(store: Store) -> None:
