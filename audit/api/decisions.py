@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit import disputes
+from audit.api import secret
 from audit.api.disputes import (
     KEY,
     DecisionShown,
@@ -70,15 +71,16 @@ class DisputeRenewal(Door):
 
     declares: ClassVar = {"POST": "work_dispute"}
 
-    @extend_schema(operation_id="renewClaim", request=TokenShape, responses={200: ClaimShown})
+    @extend_schema(
+        operation_id="renewClaim", request=TokenShape, parameters=[KEY], responses={200: ClaimShown}
+    )
     def post(self, request: Request, dispute: UUID) -> Response:
         """Extend one's own claim."""
-        given = self.body(TokenShape)
-        return Response(
-            _claim_shown(
-                self.act(lambda _: disputes.renew(dispute=dispute, by=self.person, token=given["token"]))
-            )
-        )
+
+        def do(_: Act, given: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+            return 200, _claim_shown(disputes.renew(dispute=dispute, by=self.person, token=given["token"]))
+
+        return self.once(lambda: self.body(TokenShape), do)
 
 
 class ReasonShape(Shape):
@@ -129,17 +131,35 @@ class DisputeSnooze(Door):
         return self.once(lambda: self.body(SnoozeShape), do)
 
 
+REASON_CODES = ("seen_on_video", "cards_seen", "admitted", "device_error", "no_evidence", "other")
+"""Why these facts are proposed; the note says more."""
+
+
 class ProposalShape(Shape):
     token = serializers.UUIDField()
-    facts = serializers.ListField(child=serializers.DictField(), min_length=1, max_length=20)
-    reason_code = serializers.ChoiceField(
-        ["seen_on_video", "cards_seen", "admitted", "device_error", "no_evidence", "other"]
+    facts = serializers.ListField(
+        child=serializers.DictField(),
+        min_length=1,
+        max_length=20,
+        help_text="card_ruled, card_removed, hold_waived, round_voided, or stands alone; without reasons of their own",
     )
+    reason_code = serializers.ChoiceField(REASON_CODES)
     note = serializers.CharField(max_length=2000, required=False, default="", allow_blank=True)
+    pin = serializers.CharField(
+        max_length=200, required=False, help_text="one's own; once given it counts for five minutes"
+    )
 
 
 def _facts(given: dict[str, Any]) -> list[dict[str, Any]]:
-    return [payloads.chosen_fact(fact, f"facts.{place}") for place, fact in enumerate(given["facts"])]
+    """Read facts like the data of events. Their reason is the proposal's, so one of their own is refused."""
+    read = []
+    for place, fact in enumerate(given["facts"]):
+        path = f"facts.{place}"
+        if "reason" in fact:
+            raise Refusal("unknown_field", fields={f"{path}.reason": "is not known here"})
+        reason = {} if fact.get("kind") == "stands" else {"reason": given["reason_code"]}
+        read.append(payloads.chosen_fact({**fact, **reason}, path))
+    return read
 
 
 class DisputeProposals(Door):
@@ -155,7 +175,9 @@ class DisputeProposals(Door):
 
         def prepare() -> tuple[dict[str, Any], list[dict[str, Any]]]:
             given = self.body(ProposalShape)
-            return given, _facts(given)
+            facts = _facts(given)
+            secret.require(self, given)
+            return given, facts
 
         def do(_: Act, prepared: tuple[dict[str, Any], list[dict[str, Any]]]) -> tuple[int, dict[str, Any]]:
             given, facts = prepared
@@ -187,8 +209,11 @@ class DecideShape(Shape):
     sha256 = serializers.RegexField(r"^[0-9a-f]{64}\Z", required=False)
     token = serializers.UUIDField(required=False)
     facts = serializers.ListField(child=serializers.DictField(), min_length=1, max_length=20, required=False)
-    reason_code = serializers.CharField(max_length=40, required=False, default="other")
+    reason_code = serializers.ChoiceField(REASON_CODES, required=False)
     note = serializers.CharField(max_length=2000, required=False, default="", allow_blank=True)
+    pin = serializers.CharField(
+        max_length=200, required=False, help_text="one's own; once given it counts for five minutes"
+    )
 
 
 class DisputeDecision(Door):
@@ -200,19 +225,31 @@ class DisputeDecision(Door):
         operation_id="decideDispute", request=DecideShape, parameters=[KEY], responses={200: DecisionShown}
     )
     def post(self, request: Request, dispute: UUID) -> Response:
-        """Decide another's proposal by its hash, or propose and decide at once below the threshold."""
+        """Decide another's proposal by its hash, or propose and decide at once below the threshold.
+
+        The person's own PIN is needed: in the body, or given in this session within the last five minutes.
+        """
+
+        def prepare() -> Callable[[], Decision]:
+            decide = self._decide(dispute)
+            secret.require(self, self.body(DecideShape))
+            return decide
 
         def do(_: Act, decide: Callable[[], Decision]) -> tuple[int, dict[str, Any]]:
             return 200, decision_shown(decide())
 
-        return self.once(lambda: self._decide(dispute), do)
+        return self.once(prepare, do)
 
     def _decide(self, dispute: UUID) -> Callable[[], Decision]:
         given = self.body(DecideShape)
-        if given.get("sha256"):
+        alone = ("token", "facts", "reason_code")
+        if "sha256" in given:
+            if any(name in given for name in alone):
+                raise Refusal("invalid_value", fields={"sha256": "or token, facts and reason_code"})
             return lambda: disputes.decide(dispute=dispute, by=self.person, sha256=given["sha256"])
-        if not given.get("facts") or not given.get("token"):
-            raise Refusal("missing_field", fields={"sha256": "or token and facts"})
+        missing = [name for name in alone if name not in given]
+        if missing:
+            raise Refusal("missing_field", fields=dict.fromkeys(missing, "or sha256"))
         facts = _facts(given)
         return lambda: disputes.propose_and_decide(
             dispute=dispute,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -65,6 +65,7 @@ DisputeShown = described(
         "state": serializers.ChoiceField(["open", "claimed", "proposed", "decided"]),
         "claimed_by": serializers.UUIDField(allow_null=True),
         "claim_until": serializers.DateTimeField(allow_null=True),
+        "snoozed_until": serializers.DateTimeField(allow_null=True),
         "proposal": ProposalShown(allow_null=True),
         "decision": DecisionShown(allow_null=True),
     },
@@ -101,8 +102,9 @@ def decision_shown(decision: Decision) -> dict[str, Any]:
 
 def dispute_shown(dispute: Dispute) -> dict[str, Any]:
     """Return a dispute as it stands; its claim's token is shown to nobody but whoever claims."""
-    decision = Decision.objects.select_related("proposal").filter(dispute=dispute).first()
-    standing = Proposal.objects.filter(dispute=dispute, withdrawn_at=None).first()
+    decision: Decision | None = getattr(dispute, "decision", None)
+    found = vars(dispute).get("standing")
+    standing: list[Proposal] = list(_standing(dispute)) if found is None else found
     return {
         "id": str(dispute.id),
         "round": str(dispute.round_id),
@@ -119,14 +121,20 @@ def dispute_shown(dispute: Dispute) -> dict[str, Any]:
         "state": dispute.state,
         "claimed_by": str(dispute.claimed_by_id) if dispute.claimed_by_id else None,
         "claim_until": dispute.claim_until.isoformat() if dispute.claim_until else None,
-        "proposal": proposal_shown(standing) if standing else None,
+        "snoozed_until": dispute.snoozed_until.isoformat() if dispute.snoozed_until else None,
+        "proposal": proposal_shown(standing[0]) if standing else None,
         "decision": decision_shown(decision) if decision else None,
     }
 
 
+def _standing(dispute: Dispute) -> QuerySet[Proposal]:
+    return Proposal.objects.filter(dispute=dispute, withdrawn_at=None)
+
+
 def in_scope(door: Door, right: str = "read_disputes") -> QuerySet[Dispute]:
-    """Return the disputes of the tables in scope."""
-    found = Dispute.objects.select_related("round__table")
+    """Return the disputes of the tables in scope, with all that ``dispute_shown`` shows of them: two statements."""
+    standing = Prefetch("proposals", Proposal.objects.filter(withdrawn_at=None), to_attr="standing")
+    found = Dispute.objects.select_related("round__table", "decision__proposal").prefetch_related(standing)
     scope = people.tables_in_scope(door.principal, right)
     return found if scope is None else found.filter(round__table__in=scope)
 
@@ -142,13 +150,13 @@ def one(door: Door, dispute: UUID, right: str = "read_disputes") -> Dispute:
 class RaiseShape(Shape):
     round = serializers.UUIDField()
     subject = serializers.RegexField(
-        r"^(?:(?:p(?:[1-9]|1[0-6])|shared|junk[1-9]|dealer)(?:\.[1-6])?|w[1-9][0-9]{0,5})?\Z",
+        rf"^{disputes.SUBJECT.pattern}\Z",
         required=False,
         default="",
         allow_blank=True,
         help_text="a hand, slot or wager: p1, p1.3, w2",
     )
-    reason_code = serializers.CharField(max_length=40)
+    reason_code = serializers.ChoiceField(disputes.REASONS)
     reason = serializers.CharField(max_length=2000)
     follows = serializers.UUIDField(required=False, default=None, allow_null=True)
 
@@ -214,7 +222,7 @@ class Disputes(Door):
 
         def do(_: Act, prepared: tuple[Round, dict[str, Any]]) -> tuple[int, dict[str, Any]]:
             stands, given = prepared
-            follows = one(self, given["follows"]) if given["follows"] else None
+            follows = one(self, given["follows"], "raise_dispute") if given["follows"] else None
             dispute = disputes.raise_dispute(
                 round=stands,
                 by=self.person,

@@ -163,17 +163,7 @@ class FlagDispute(Door):
         """Raise a dispute from an open flag about a round."""
 
         def do(_: Act, given: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-            found = flags.locked(flag)
-            if found.round is None:
-                raise Refusal("invalid_value", fields={"flag": "about no round"})
-            dispute = disputes.raise_dispute(
-                round=found.round,
-                by=self.person,
-                reason_code="flag",
-                reason=given["reason"],
-                subject=found.subject.partition("#")[2],
-                flag=flag,
-            )
+            dispute = disputes.raise_from_flag(flag=flag, by=self.person, reason=given["reason"])
             return 201, dispute_shown(dispute)
 
         return self.once(lambda: self.body(FlagDisputeShape), do)

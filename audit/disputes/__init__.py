@@ -1,15 +1,17 @@
 """Disputes: raise, claim, propose, decide. Deciding chooses facts; what they are worth, settlement says, and posts.
 
 ``raising`` opens a dispute, ``options`` are the facts at hand with their consequences, ``claiming`` is the lease,
-``deciding`` the end.
+``deciding`` the end, and ``apart`` says who has no part in it.
 """
 
 from audit.disputes.claiming import claim, renew, snooze, take_over
 from audit.disputes.deciding import decide, propose, propose_and_decide, withdraw
 from audit.disputes.options import Option, options_of
-from audit.disputes.raising import raise_dispute
+from audit.disputes.raising import REASONS, SUBJECT, raise_dispute, raise_from_flag
 
 __all__ = [
+    "REASONS",
+    "SUBJECT",
     "Option",
     "claim",
     "decide",
@@ -17,6 +19,7 @@ __all__ = [
     "propose",
     "propose_and_decide",
     "raise_dispute",
+    "raise_from_flag",
     "renew",
     "snooze",
     "take_over",

@@ -8,8 +8,9 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 
+from audit.disputes import apart
 from audit.models import Dispute
-from casino import events, people, refusals
+from casino import events, refusals
 from casino.events import Fact
 from casino.models import Person
 from casino.refusals import Refusal
@@ -48,17 +49,11 @@ def already_decided(dispute: Dispute) -> Refusal:
     )
 
 
-def require_apart(dispute: Dispute, by: Person) -> None:
-    """Refuse ``sod_violation`` to whoever raised the dispute or dealt its round."""
-    if by.id == dispute.raised_by_id or by.id in people.dealers_of(dispute.round):
-        raise Refusal("sod_violation")
-
-
 def claim(*, dispute: UUID, by: Person) -> Dispute:
     """Take a free dispute (or one whose claim ran out) for ten minutes; refuse ``claimed`` naming whose it is."""
     act = events.current()
     found = locked(dispute)
-    require_apart(found, by)
+    apart.require(found, by)
     if found.claimed_by_id not in (None, by.id) and not _ran_out(found, act.now):
         raise Refusal("claimed", claimed_by=str(found.claimed_by_id), until=_iso(found.claim_until))
     return _lease(found, by, "dispute.claimed", {})
@@ -67,7 +62,7 @@ def claim(*, dispute: UUID, by: Person) -> Dispute:
 def take_over(*, dispute: UUID, by: Person, reason: str) -> Dispute:
     """Take a dispute from whoever has it, with a reason."""
     found = locked(dispute)
-    require_apart(found, by)
+    apart.require(found, by)
     before = str(found.claimed_by_id) if found.claimed_by_id else None
     return _lease(
         found, by, "dispute.taken_over", {"from": before, "reason": {"code": "take_over", "text": reason}}
@@ -80,13 +75,14 @@ def renew(*, dispute: UUID, by: Person, token: UUID) -> Dispute:
     require_claim(found, by, token)
     found.claim_until = events.current().now + _lease_time()
     found.save(update_fields=["claim_until"])
+    events.announce([_fact("dispute.claim_renewed", found, {"until": found.claim_until.isoformat()})])
     return found
 
 
 def snooze(*, dispute: UUID, by: Person, until: datetime, reason: str) -> Dispute:
     """Put a dispute off, at the latest until its deadline, with a reason."""
     found = locked(dispute)
-    require_apart(found, by)
+    apart.require(found, by)
     if not events.current().now < until <= found.deadline_at:
         raise Refusal("invalid_value", fields={"until": "later than now, not after the deadline"})
     found.snoozed_until = until

@@ -8,36 +8,47 @@ from typing import Any
 from uuid import UUID
 
 from casino import cards
+from casino.models import Standing
 from casino.record import RoundRecord, Slot
 from settlement import settle
+from settlement.rules import doubts
 from settlement.settle import Considered, Question
 
-WAIVABLE = ("awaiting_camera", "missing_banker", "missing_declaration", "declared_differs")
+ANSWERS, ENDS = "answers", "ends"
+"""An option answers what is in doubt, or ends the dispute without: the round stands, or is void."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Facts that somebody could choose, and what would come of them."""
+    """Facts that somebody could choose, and what would come of them. ``sort`` is ``answers`` or ``ends``."""
 
+    sort: str
     facts: tuple[dict[str, Any], ...]
     considered: Considered
 
     def written(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        return {"facts": list(self.facts), "consequences": self.considered.written()}
+        """Return it as JSON; ``facts`` can be proposed as they are."""
+        return {"sort": self.sort, "facts": list(self.facts), "consequences": self.considered.written()}
 
 
 def options_of(round_id: UUID, *, subject: str = "") -> list[Option]:
     """Return the facts at hand for a round's doubts, those of ``subject`` first; last, that it stands or is void.
 
-    Another card than any feed read can be proposed all the same; it is no option because nothing speaks for it.
+    Another card than any feed read can be proposed all the same; it is no option because nothing speaks for it. Of a
+    round that still waits for its settlement there is only the void.
     """
     question = settle.question(round_id)
-    found = [_option(question, facts) for facts in _facts(question, subject)]
-    finished = question.case.finished
-    ends: list[list[dict[str, Any]]] = [[{"kind": settle.STANDS}]] if finished else []
-    ends.append([{"kind": "round_voided", "reason": "dispute"}])
-    return [*found, *(_option(question, facts) for facts in ends)]
+    waits = question.case.standing in (Standing.PLAYING, Standing.DUE)
+    found = [] if waits else [_option(ANSWERS, question, facts) for facts in _facts(question, subject)]
+    ends: list[list[dict[str, Any]]] = [] if waits else [[{"kind": settle.STANDS}]]
+    ends.append([{"kind": "round_voided"}])
+    return [*found, *(_option(ENDS, question, facts) for facts in ends)]
+
+
+def at_risk(found: Sequence[Option]) -> int:
+    """Return the most that an answer would move, in minor units. A void moves whatever the round moved and answers
+    nothing: who proposes one puts that at risk."""
+    return max((option.considered.moved for option in found if option.sort == ANSWERS), default=0)
 
 
 def consequences(round_id: UUID, facts: Sequence[Mapping[str, Any]]) -> Considered:
@@ -45,31 +56,35 @@ def consequences(round_id: UUID, facts: Sequence[Mapping[str, Any]]) -> Consider
     return settle.question(round_id).consider(facts)
 
 
-def _option(question: Question, facts: Sequence[Mapping[str, Any]]) -> Option:
-    return Option(tuple(dict(fact) for fact in facts), question.consider(facts))
+def _option(sort: str, question: Question, facts: Sequence[Mapping[str, Any]]) -> Option:
+    return Option(sort, tuple(dict(fact) for fact in facts), question.consider(facts))
 
 
 def _facts(question: Question, subject: str) -> Iterator[list[dict[str, Any]]]:
     record = question.standing
     slots = sorted(_doubtful(record, subject), key=lambda slot: (_name(slot) != subject, _name(slot)))
     for slot in slots:
-        for card in sorted({read.card for read in slot.reads}):
+        for card in dict.fromkeys(read.card for read in slot.reads):
             yield [_act("card_ruled", slot) | {"card": cards.text(card)}]
     for slot in _removable(record):
         yield [_act("card_removed", slot)]
-    for reason in question.case.reasons:
-        if reason in WAIVABLE:
-            yield [{"kind": "hold_waived", "reason_code": reason, "reason": "dispute"}]
+    reasons = question.case.reasons
+    if "too_many_hands" in reasons:
+        yield from _unbetted_hands(record)
+    for reason in reasons:
+        if reason in doubts.WAIVABLE:
+            yield [{"kind": "hold_waived", "reason_code": reason}]
 
 
 def _doubtful(record: RoundRecord, subject: str) -> list[Slot]:
-    """Slots that were read in two ways, and the slot that the dispute is about."""
+    """Slots that were read in two ways, and the slot that the dispute is about. Where the terminal says that there was
+    no third card, the card that a camera read is one answer, its removal the other."""
     return [
         slot
         for slot in record.slots
         if slot.reads
         and not slot.removed
-        and (len({read.card for read in slot.reads}) > 1 or _name(slot) == subject)
+        and (len({read.card for read in slot.reads}) > 1 or slot.silent or _name(slot) == subject)
     ]
 
 
@@ -79,14 +94,23 @@ def _removable(record: RoundRecord) -> list[Slot]:
     live = [slot for slot in record.slots if not slot.removed]
     effective = [slot.card for slot in live if slot.card is not None]
     twice = {card for card in effective if effective.count(card) > 1}
-    found = [slot for slot in live if slot.card in twice or (slot.contested and slot.silent)]
+    found = [slot for slot in live if slot.card in twice or slot.silent]
     for hand in (*record.hands, record.dealer):
         of_hand = [slot for slot in live if slot.hand == hand.name]
         if len(of_hand) > 3:
             found.extend(of_hand)
         elif "pok_drew" in record.doubts and len(of_hand) == 3:
-            found.extend(slot for slot in of_hand if slot.position >= 3)
+            found.extend(of_hand[2:])
     return sorted(set(found), key=_name)
+
+
+def _unbetted_hands(record: RoundRecord) -> Iterator[list[dict[str, Any]]]:
+    """A hand too many goes by the removal of its cards, where nobody bet on it."""
+    betted = {wager.hand for wager in record.wagers}
+    for hand in record.hands:
+        of_hand = [slot for slot in record.slots if slot.hand == hand.name and not slot.removed]
+        if hand.name not in betted and of_hand:
+            yield [_act("card_removed", slot) for slot in of_hand]
 
 
 def _name(slot: Slot) -> str:
@@ -94,4 +118,4 @@ def _name(slot: Slot) -> str:
 
 
 def _act(kind: str, slot: Slot) -> dict[str, Any]:
-    return {"kind": kind, "hand": slot.hand, "position": slot.position, "reason": "dispute"}
+    return {"kind": kind, "hand": slot.hand, "position": slot.position}

@@ -86,7 +86,10 @@ def _next(origin: str, position: int, limit: int) -> list[Seen]:
             " WHERE l.origin = %s AND l.index >= %s ORDER BY l.index LIMIT %s",
             [origin, position, limit],
         )
-        return [Seen(*row[:6], json.loads(bytes(row[6]))["data"]) for row in cursor.fetchall()]
+        return [
+            Seen(index, entry, action, round_id, table, device, json.loads(bytes(written))["data"])
+            for index, entry, action, round_id, table, device, written in cursor.fetchall()
+        ]
 
 
 def _changed(seen: Sequence[Seen]) -> list[Seen]:

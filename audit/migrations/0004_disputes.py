@@ -4,8 +4,9 @@ from django.conf import settings
 from django.db import migrations, models
 
 
-# Who may end a dispute is decided by the database as well: never whoever raised it or dealt its round, nobody whose
-# account is disabled, and above the threshold never the one who proposed. States follow one another without a jump.
+# Who may end a dispute is decided by the database as well: never whoever raised it, dealt its round, or ruled or approved
+# in it before; nobody whose account is disabled; an auditor, and above the threshold a manager as the second, who is
+# never the one who proposed. States follow one another without a jump.
 GUARDS = """
 CREATE FUNCTION audit_apart_from(dispute uuid, person uuid) RETURNS boolean
     LANGUAGE sql STABLE SET search_path = pg_catalog AS $$
@@ -15,14 +16,24 @@ CREATE FUNCTION audit_apart_from(dispute uuid, person uuid) RETURNS boolean
             WHERE u.session_id = r.session_id AND u.role = 'dealer' AND u.person_id = person
               AND (r.closed_at IS NULL OR u.on_at <= r.closed_at)
               AND (r.opened_at IS NULL OR u.off_at IS NULL OR u.off_at >= r.opened_at))
-       AND EXISTS (SELECT FROM public.casino_person p WHERE p.id = person AND p.is_active)
-      FROM public.audit_dispute d JOIN public.casino_round r ON r.id = d.round_id WHERE d.id = dispute
+       AND NOT EXISTS (
+           SELECT FROM public.casino_roundevent e JOIN public.casino_round x ON x.id = e.round_id
+            WHERE (x.id = r.id OR x.alias_of_id = r.id)
+              AND ((e.person_id = person AND p.role = 'dealer')
+                   OR (e.signer_id = person AND e.signed IN ('signature', 'on_duty', 'page'))))
+       AND NOT EXISTS (
+           SELECT FROM public.settlement_settlement s
+            WHERE s.round_id = r.id AND person IN (s.acted_by_id, s.approved_by_id))
+       AND p.is_active
+      FROM public.audit_dispute d JOIN public.casino_round r ON r.id = d.round_id
+      JOIN public.casino_person p ON p.id = person WHERE d.id = dispute
 $$;
 
 CREATE FUNCTION audit_proposal_is_apart() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 BEGIN
-    IF NOT public.audit_apart_from(NEW.dispute_id, NEW.proposed_by_id) THEN
-        RAISE EXCEPTION 'whoever raised a dispute or dealt its round proposes nothing'
+    IF NOT public.audit_apart_from(NEW.dispute_id, NEW.proposed_by_id)
+       OR NOT EXISTS (SELECT FROM public.casino_person WHERE id = NEW.proposed_by_id AND role = 'auditor') THEN
+        RAISE EXCEPTION 'this person may not propose how this dispute ends'
             USING ERRCODE = '23514', CONSTRAINT = 'proposal_is_apart';
     END IF;
     RETURN NEW;
@@ -42,7 +53,9 @@ BEGIN
             USING ERRCODE = '23514', CONSTRAINT = 'decision_of_a_standing_proposal';
     END IF;
     IF NOT public.audit_apart_from(NEW.dispute_id, NEW.decided_by_id)
-       OR (disputed.needs_two AND proposed.proposed_by_id = NEW.decided_by_id) THEN
+       OR (disputed.needs_two AND proposed.proposed_by_id = NEW.decided_by_id)
+       OR NOT EXISTS (SELECT FROM public.casino_person WHERE id = NEW.decided_by_id
+                      AND (role = 'auditor' OR (role = 'manager' AND disputed.needs_two))) THEN
         RAISE EXCEPTION 'this person may not decide this dispute'
             USING ERRCODE = '23514', CONSTRAINT = 'decision_is_apart';
     END IF;
@@ -53,6 +66,12 @@ CREATE TRIGGER decision_is_apart BEFORE INSERT ON audit_decision
 
 CREATE FUNCTION audit_dispute_goes_on() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 BEGIN
+    IF TG_OP = 'INSERT' THEN
+        IF NEW.state <> 'open' OR NEW.claimed_by_id IS NOT NULL THEN
+            RAISE EXCEPTION 'a dispute begins open' USING ERRCODE = '23514', CONSTRAINT = 'dispute_goes_on';
+        END IF;
+        RETURN NEW;
+    END IF;
     IF OLD.state = 'decided' OR (OLD.state, NEW.state) NOT IN (
            ('open', 'open'), ('open', 'claimed'), ('claimed', 'claimed'), ('claimed', 'proposed'),
            ('proposed', 'proposed'), ('proposed', 'claimed'), ('proposed', 'decided'))
@@ -67,7 +86,7 @@ BEGIN
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER dispute_goes_on BEFORE UPDATE ON audit_dispute
+CREATE TRIGGER dispute_goes_on BEFORE INSERT OR UPDATE ON audit_dispute
     FOR EACH ROW EXECUTE FUNCTION audit_dispute_goes_on();
 
 CREATE FUNCTION audit_proposal_stays() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
@@ -85,13 +104,19 @@ CREATE FUNCTION audit_flag_stays() RETURNS trigger LANGUAGE plpgsql SET search_p
 DECLARE
     answered CONSTANT text[] := ARRAY['state', 'closed_by_id', 'closed_at', 'close_code', 'close_reason', 'dispute'];
 BEGIN
+    IF TG_OP = 'INSERT' THEN
+        IF NEW.state <> 'open' THEN
+            RAISE EXCEPTION 'a flag begins open' USING ERRCODE = '23514', CONSTRAINT = 'flag_stays';
+        END IF;
+        RETURN NEW;
+    END IF;
     IF OLD.state <> 'open' OR (to_jsonb(OLD) - answered) <> (to_jsonb(NEW) - answered) THEN
         RAISE EXCEPTION 'a flag is answered once, and never changed'
             USING ERRCODE = '23514', CONSTRAINT = 'flag_stays';
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER flag_stays BEFORE UPDATE ON audit_flag FOR EACH ROW EXECUTE FUNCTION audit_flag_stays();
+CREATE TRIGGER flag_stays BEFORE INSERT OR UPDATE ON audit_flag FOR EACH ROW EXECUTE FUNCTION audit_flag_stays();
 
 CREATE TRIGGER append_only_rows BEFORE UPDATE OR DELETE ON audit_decision
     FOR EACH ROW EXECUTE FUNCTION pokdeng_append_only();
@@ -115,6 +140,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ('audit', '0003_flags'),
         ('casino', '0001_floor'),
+        ('settlement', '0002_guards'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

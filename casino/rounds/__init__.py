@@ -2,7 +2,7 @@
 
 from casino.rounds.batch import append
 from casino.rounds.decisions import KINDS as DECIDED_KINDS
-from casino.rounds.decisions import decide, dispute
+from casino.rounds.decisions import decide, dispute, still
 from casino.rounds.reports import NEEDS_SIGNATURE, Answer, Report
 from casino.rounds.standings import Recorded, Told, due, recorded, stand
 from casino.rounds.waivers import waive_gap
@@ -20,5 +20,6 @@ __all__ = [
     "due",
     "recorded",
     "stand",
+    "still",
     "waive_gap",
 ]

@@ -11,7 +11,7 @@ from django.db import connection
 
 from casino import events
 from casino.events import Fact
-from casino.models import Round, RoundEvent, Standing
+from casino.models import Round, RoundEvent, Standing, TableSession
 from casino.refusals import Refusal
 from casino.rounds import stored
 
@@ -19,80 +19,89 @@ KINDS = frozenset({"card_ruled", "card_removed", "round_voided", "hold_waived"})
 """What a decision may say of a round."""
 
 
-def decide(*, round_id: UUID, facts: Sequence[dict[str, Any]], dispute: UUID, decided_by: UUID) -> list[int]:
+def still(round_id: UUID) -> Round:
+    """Keep a round as it is until the act ends, and return it: nothing is recorded, settled or corrected meanwhile.
+
+    Its session is locked first, then the round. Refuses ``not_found``. Must run in an act. Three statements.
+    """
+    events.current()
+    session = Round.objects.filter(pk=round_id).values_list("session", flat=True).first()
+    if session is None:
+        raise Refusal("not_found")
+    TableSession.objects.select_for_update().get(pk=session)
+    return Round.objects.select_for_update(of=("self",)).select_related("table").get(pk=round_id)
+
+
+def decide(*, round: Round, facts: Sequence[dict[str, Any]], dispute: UUID, decided_by: UUID) -> list[int]:
     """Record the facts a decision chose, each ``{"kind": …, **data}``; return their ids (RoundEvent), in that order.
 
-    They follow everything recorded of the round before and need no further signature. A round that stood settled or
-    voided keeps them as late acts, for the correction to cite; one that was held is due again. Must run in an act.
+    ``round`` is what ``still`` returned. The facts follow everything recorded of it before and need no further
+    signature. A round that stood settled or voided keeps them as late acts, for the correction to cite; one that was
+    held is due again. Refuses ``invalid_value`` for what no decision may say. Must run in an act.
     """
     act = events.current()
-    row = Round.objects.select_for_update(of=("self",)).select_related("table").get(pk=round_id)
     if any(fact["kind"] not in KINDS for fact in facts):
         raise Refusal("invalid_value", fields={"facts": "not a fact that a decision may choose"})
-    finished = row.standing in (Standing.SETTLED, Standing.VOIDED)
+    late = round.standing in (Standing.SETTLED, Standing.VOIDED)
     source = f"/disputes/{dispute}"
-    payloads = [{name: value for name, value in fact.items() if name != "kind"} for fact in facts]
-    hashes = [
-        hashlib.sha256(
-            events.canonical({"source": source, "place": place, "kind": fact["kind"], "data": payload})
-        ).digest()
-        for place, (fact, payload) in enumerate(zip(facts, payloads, strict=True))
-    ]
-    rows = [
-        RoundEvent(
-            round=row,
-            seq=row.event_count + place,
-            kind=fact["kind"],
-            payload=payload,
-            source=source,
-            event_id=str(events.uuid7(act.now)),
-            person_id=decided_by,
-            signer_id=decided_by,
-            signed=RoundEvent.Signed.DECISION,
-            happened_at=act.now,
-            instant=act.now,
-            recorded_at=act.now,
-            sha256=sha256,
-            late=finished,
+    rows = []
+    for place, fact in enumerate(facts, start=1):
+        payload = {name: value for name, value in fact.items() if name != "kind"}
+        content = {"source": source, "place": place, "kind": fact["kind"], "data": payload}
+        rows.append(
+            RoundEvent(
+                round=round,
+                seq=round.event_count + place,
+                kind=fact["kind"],
+                payload=payload,
+                source=source,
+                event_id=str(events.uuid7(act.now)),
+                person_id=decided_by,
+                signer_id=decided_by,
+                signed=RoundEvent.Signed.DECISION,
+                happened_at=act.now,
+                instant=act.now,
+                recorded_at=act.now,
+                sha256=hashlib.sha256(events.canonical(content)).digest(),
+                late=late,
+            )
         )
-        for place, (fact, payload, sha256) in enumerate(zip(facts, payloads, hashes, strict=True), start=1)
-    ]
     RoundEvent.objects.bulk_create(rows)
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE casino_round SET event_count = event_count + %s,"
-            " standing = CASE WHEN standing = 'held' THEN 'due' ELSE standing END,"
-            " reasons = '{}', due_at = CASE WHEN standing = 'held' THEN %s ELSE due_at END WHERE id = %s",
-            [len(rows), act.now, row.id],
+            " standing = CASE WHEN standing = 'held' THEN 'due' ELSE standing END, reasons = '{}',"
+            " due_at = CASE WHEN standing = 'held' THEN %s ELSE due_at END WHERE id = %s",
+            [len(rows), act.now, round.id],
         )
-    events.announce(
-        [
-            Fact(
-                "round.recorded",
-                f"rounds/{row.id}",
-                {
-                    "events": [
-                        {
-                            "seq": None,
-                            "place": one.seq,
-                            "kind": one.kind,
-                            "sha256": bytes(one.sha256).hex(),
-                            "stored_sha256": of_row(one),
-                        }
-                        for one in rows
-                    ],
-                    "refused": [],
-                    "source": source,
-                },
-                table=row.table.code,
-                round=row.id,
-            )
-        ]
-    )
+    events.announce([_recorded(round, source, rows)])
     return [one.id for one in rows]
 
 
-def of_row(row: RoundEvent) -> str:
+def _recorded(round: Round, source: str, rows: Sequence[RoundEvent]) -> Fact:
+    return Fact(
+        "round.recorded",
+        f"rounds/{round.id}",
+        {
+            "events": [
+                {
+                    "seq": None,
+                    "place": one.seq,
+                    "kind": one.kind,
+                    "sha256": bytes(one.sha256).hex(),
+                    "stored_sha256": _stored_sha256(one),
+                }
+                for one in rows
+            ],
+            "refused": [],
+            "source": source,
+        },
+        table=round.table.code,
+        round=round.id,
+    )
+
+
+def _stored_sha256(row: RoundEvent) -> str:
     """Return the hash of a stored event, worked out from its row."""
     return stored.sha256_of(
         kind=row.kind,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from casino import record, rounds
-from casino.record import Event, RoundRecord
+from casino import devices, record, rounds
+from casino.models import Standing
+from casino.record import Event, Gap, RoundRecord
 from casino.refusals import Refusal
 from settlement.models import Line
 from settlement.rules.payouts import Verdict
@@ -18,80 +19,148 @@ from settlement.settle.findings import inputs_now
 from settlement.settle.judgement import Inputs
 
 STANDS = "stands"
-"""The fact that changes nothing: the round stays as it was settled."""
+"""The fact that changes nothing: the round stays as it is."""
+
+
+class Compared(NamedTuple):
+    """A wager under some facts: net ``before`` (None: nothing was settled of it) and ``after`` (None: nothing is), in
+    minor units. A player's bank has the wager ``bank``."""
+
+    wager: str
+    hand: str
+    owner: dict[str, str]
+    before: int | None
+    after: int | None
+
+    @property
+    def moved(self) -> int:
+        """What moves, whoever gains by it."""
+        return abs((self.after or 0) - (self.before or 0))
 
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """The outcome under some facts, and what it would move: ``lines`` are (wager, net before, net after), minor units;
-    before is None for a round that was not settled, after is None where it would be held or voided."""
+    """The outcome of a round under some facts, and what that would move.
+
+    ``revision`` (0: none) and ``upto`` (the last event recorded) say of which round this is true: another report or
+    another revision, and it has to be considered again.
+    """
 
     outcome: str
     reasons: tuple[str, ...]
-    lines: tuple[tuple[str, int | None, int | None], ...]
+    lines: tuple[Compared, ...]
     house_net: int
+    currency: str
+    revision: int
+    upto: int
 
     @property
     def moved(self) -> int:
-        """The sum of all differences, whoever gains by them: what is at stake between this and how it stands."""
-        return sum(abs((after or 0) - (before or 0)) for _, before, after in self.lines)
+        """What is at stake between this and how the round stands: the sum over its wagers, in minor units."""
+        return sum(line.moved for line in self.lines)
 
     def written(self) -> dict[str, Any]:
         """Return it as JSON."""
         return {
             "outcome": self.outcome,
             "reasons": list(self.reasons),
-            "lines": [list(line) for line in self.lines],
+            "lines": [line._asdict() for line in self.lines],
             "house_net": self.house_net,
             "moved": self.moved,
+            "currency": self.currency,
+            "revision": self.revision,
+            "upto": self.upto,
         }
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Question:
-    """A round under discussion: its record as it stands, and what is needed to judge it under other facts."""
+    """A round under discussion: its record as it stands, and what is needed to judge it under other facts.
+
+    ``settled`` are the lines of its effective revision, by wager, as before and after.
+    """
 
     case: Case
     standing: RoundRecord
-    events: list[Event]
+    events: tuple[Event, ...]
+    unknown: tuple[Gap, ...]
     inputs: Inputs
-    settled: dict[str, int]
+    settled: dict[str, Compared]
+    revision: int
 
     def consider(self, facts: Sequence[Mapping[str, Any]]) -> Considered:
-        """Judge the round as if these facts had been decided; write nothing."""
-        if [fact["kind"] for fact in facts] == [STANDS]:
-            return self._answer(Verdict(self.case.standing, ()), same=True)
-        last = max((event.place for event in self.events), default=0)
-        chosen = [
-            Event(
-                kind=fact["kind"],
-                data={name: value for name, value in fact.items() if name != "kind"},
-                source="/disputes/considered",
-                feed="decision",
-                seq=0,
-                place=last + place,
-                signed=True,
-            )
-            for place, fact in enumerate(facts, start=1)
-        ]
-        self.case.record = record.fold([*self.events, *chosen], currency=self.case.currency)
-        return self._answer(judgement.judge(self.case, self.inputs), same=False)
+        """Judge the round as if these facts had been decided; write nothing.
 
-    def _answer(self, verdict: Verdict, *, same: bool) -> Considered:
-        after = dict(self.settled) if same else {line.wager: line.net for line in verdict.lines}
-        if verdict.bank is not None:
-            after[lines.BANK] = verdict.bank.net
-        wagers = sorted({*self.settled, *after}, key=lambda wager: (len(wager), wager))
+        Refuses ``invalid_value`` for what no decision may say and where the round is to stand and to change at once,
+        and ``round_not_settled`` where it still waits for its settlement, except to be voided.
+        """
+        kinds = [fact["kind"] for fact in facts]
+        if not kinds or not {*kinds} <= {*rounds.DECIDED_KINDS, STANDS}:
+            raise Refusal("invalid_value", fields={"facts": " · ".join(sorted({*rounds.DECIDED_KINDS, STANDS}))})
+        if self.case.standing in (Standing.PLAYING, Standing.DUE) and set(kinds) != {"round_voided"}:
+            raise Refusal("round_not_settled")
+        if STANDS not in kinds:
+            return self._under(facts)
+        if kinds != [STANDS]:
+            raise Refusal("invalid_value", fields={"facts": "it stands, or other facts are chosen"})
+        return self._as_it_stands()
+
+    def _as_it_stands(self) -> Considered:
+        same = {wager: line._replace(after=line.before) for wager, line in self.settled.items()}
+        house_net = -sum(line.before or 0 for line in same.values())
+        return self._considered(self.case.standing, self.case.reasons, same, house_net)
+
+    def _under(self, facts: Sequence[Mapping[str, Any]]) -> Considered:
+        last = max((event.place for event in self.events), default=0)
+        chosen = [_decided(fact, last + place) for place, fact in enumerate(facts, start=1)]
+        told = record.fold([*self.events, *chosen], unknown=self.unknown, currency=self.case.currency)
+        verdict = judgement.judge(replace(self.case, record=told), self.inputs)
+        compared = {wager: line._replace(after=None) for wager, line in self.settled.items()}
+        for wager, hand, owner, net in _nets(verdict):
+            before = compared[wager].before if wager in compared else None
+            compared[wager] = Compared(wager, hand, owner, before, net)
+        return self._considered(verdict.outcome, verdict.reasons, compared, verdict.house_net)
+
+    def _considered(
+        self, outcome: str, reasons: tuple[str, ...], compared: Mapping[str, Compared], house_net: int
+    ) -> Considered:
+        in_order = sorted(compared, key=lambda wager: (wager == lines.BANK, len(wager), wager))
         return Considered(
-            verdict.outcome,
-            verdict.reasons,
-            tuple((wager, self.settled.get(wager), after.get(wager)) for wager in wagers),
-            -sum(after.values()) if same else verdict.house_net,
+            outcome=outcome,
+            reasons=reasons,
+            lines=tuple(compared[wager] for wager in in_order),
+            house_net=house_net,
+            currency=self.case.currency,
+            revision=self.revision,
+            upto=self.case.upto,
         )
 
 
+def _decided(fact: Mapping[str, Any], place: int) -> Event:
+    return Event(
+        kind=fact["kind"],
+        data={name: value for name, value in fact.items() if name != "kind"},
+        source="/disputes/considered",
+        feed="decision",
+        seq=0,
+        place=place,
+        signed=True,
+    )
+
+
+def _nets(verdict: Verdict) -> list[tuple[str, str, dict[str, str], int]]:
+    found: list[tuple[str, str, dict[str, str], int]]
+    found = [
+        (line.wager, line.hand, {str(line.owner.kind): line.owner.ref}, line.net) for line in verdict.lines
+    ]
+    if verdict.bank is not None:
+        found.append((lines.BANK, lines.BANK, {"account": verdict.bank.account}, verdict.bank.net))
+    return found
+
+
 def question(round_id: UUID) -> Question:
-    """Return a round as a question that facts can answer. Refuses ``not_found`` and ``round_not_opened``."""
+    """Return a round as a question that facts can answer. Refuses ``not_found``, and ``round_not_opened`` for a round
+    without its opening or without a sheet."""
     settlement = settling.effective(round_id)
     cites = {round_id: settlement.cites} if settlement else {}
     found = cases.read([round_id], lock=False, cites=cites)
@@ -102,11 +171,16 @@ def question(round_id: UUID) -> Question:
         raise Refusal("round_not_opened")
     cited = set(settlement.cites) if settlement else set()
     recorded = rounds.recorded([round_id])[round_id]
-    stored = Line.objects.filter(settlement=settlement).values_list("wager", "net") if settlement else ()
+    stored = Line.objects.filter(settlement=settlement) if settlement else Line.objects.none()
     return Question(
         case=case,
         standing=case.record,
-        events=[item.event for item in recorded if not item.late or item.event.place in cited],
+        events=tuple(item.event for item in recorded if not item.late or item.event.place in cited),
+        unknown=() if case.finished else tuple(devices.gaps_touching([case]).get(round_id, ())),
         inputs=Inputs.read(settlement.inputs) if settlement else inputs_now(case),
-        settled=dict(stored),
+        settled={
+            line.wager: Compared(line.wager, line.hand, {line.owner_kind: line.owner_ref}, line.net, line.net)
+            for line in stored.order_by("ordinal")
+        },
+        revision=settlement.revision if settlement else 0,
     )
