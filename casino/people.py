@@ -212,8 +212,10 @@ def check_secret(*, badge: str, secret: str, with_pin: bool, at: str, now: datet
     tried = _count_try((f"badge:{badge}", f"at:{at}"), now)
     person = Person.objects.filter(badge=badge, is_active=True).first()
     known = (person.pin if with_pin else person.password) if person else ""
-    # A wrong badge costs the same time as a wrong secret.
-    if not check_password(secret, known or _NOBODYS_HASH) or person is None or not known:
+    if person is None or not known:
+        make_password(secret)  # an unknown badge costs the time of a wrong secret
+        raise Refusal("wrong_secret")
+    if not check_password(secret, known):
         raise Refusal("wrong_secret")
     _give_back(tried)
     return person
@@ -256,9 +258,6 @@ def _give_back(counted: Mapping[str, datetime]) -> None:
             " ORDER BY t.principal FOR UPDATE OF t)",
             [list(counted), list(counted.values())],
         )
-
-
-_NOBODYS_HASH = make_password("nobody")
 
 
 @dataclass(frozen=True, slots=True)

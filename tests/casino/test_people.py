@@ -6,7 +6,9 @@ import threading
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.db import connection
+from django.test import override_settings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -190,6 +192,33 @@ def test_five_wrong_pins_at_one_place_lock_that_place_whoever_they_name() -> Non
     a_person("supervisor", "S01", pin=PIN)
     assert [tried(f"S{n:02}", "000000") for n in range(2, 8)] == ["wrong_secret"] * 5 + ["too_many_tries"]
     assert [tried("S01", PIN), tried("S01", PIN, at="another")] == ["too_many_tries", "S01"]
+
+
+class Counting(Argon2PasswordHasher):
+    """Argon2 that counts how often it worked out a hash."""
+
+    hashes = 0
+
+    def encode(self, password: str, salt: str) -> str:
+        Counting.hashes += 1
+        return super().encode(password, salt)
+
+    def verify(self, password: str, encoded: str) -> bool:
+        Counting.hashes += 1
+        return super().verify(password, encoded)
+
+
+@pytest.mark.django_db
+def test_an_unknown_badge_costs_as_much_as_a_wrong_pin() -> None:
+    a_person("supervisor", "S01", pin=PIN)
+    a_person("dealer", "D01")  # has no PIN yet
+    costs = []
+    with override_settings(PASSWORD_HASHERS=[f"{__name__}.Counting"]):
+        for badge in ("S01", "D01", "X99"):
+            before = Counting.hashes
+            assert tried(badge, "000000", at=badge) == "wrong_secret"
+            costs.append(Counting.hashes - before)
+    assert costs == [1, 1, 1]
 
 
 @pytest.mark.django_db
