@@ -307,7 +307,7 @@ def clock_drift_burst() -> str:
     return "devices/BURST-terminal#2026-03-01"
 
 
-EXPECTED = {
+EXPECTED: dict[str, tuple[str, dict[str, Any] | None]] = {
     "late_read_that_differs": (
         "reads_differ",
         {"reads": [["LATEREAD-terminal", "4D"], ["LATEREAD-camera", "5D"]], "counts": "4D", "by": "terminal"},

@@ -45,7 +45,7 @@ def test_a_banker_named_under_a_sheet_where_the_house_banks_banks_nothing() -> N
 
 
 def test_nobody_asked_the_bank_puts_up_its_limit_and_never_more() -> None:
-    told = {"bets": {"p1": 100}, "cards": {"p1": SEVEN, "dealer": SIX}}
+    told: dict[str, Any] = {"bets": {"p1": 100}, "cards": {"p1": SEVEN, "dealer": SIX}}
     unasked, generous = judged(**told), judged(**told, bank=80_000)
     assert (unasked.bank, generous.bank) == (BankLine("player:B1", 50_000, -100, 0, -100, 0),) * 2
 

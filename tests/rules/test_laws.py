@@ -26,7 +26,7 @@ SIDES = {"house": ("guest",), "player": COMMISSION_CHOICES["side"]}
 
 
 @st.composite
-def sheets(draw: st.DrawFn, **fixed: Any) -> HouseRules:
+def sheets(draw: st.DrawFn, /, **fixed: Any) -> HouseRules:
     """Any sheet that can be played."""
     options: dict[str, Any] = {name: draw(st.sampled_from(names)) for name, names in CHOICES.items()}
     options["tong_over_sam_lueang"] = draw(st.sampled_from(CHOICES["tong_over_sam_lueang"]))

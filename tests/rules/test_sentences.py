@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from casino import cards as deck
-from casino.record import Gap, findings_json
+from casino.record import Gap, Owner, findings_json
 from settlement.rules import conduct, doubts, hands, house, payouts, sentences, showdown
 from settlement.rules.house import HouseRules
 from settlement.rules.payouts import BankLine
@@ -39,7 +39,7 @@ def sheets_of_every_value() -> Iterable[HouseRules]:
     for name, values in house.CHOICES.items():
         yield from (replace(SEED_BASE, **{name: value}) for value in values)  # type: ignore[arg-type]
     yield from house.PRESETS.values()
-    for options in (
+    every: tuple[dict[str, Any], ...] = (
         {"max_deng": 3},
         {"stakes": {"min": 2000, "max": 10_000_000, "step": 1000}},
         {"player_draw": {"must_draw_to": 3}, "dealer_draw": {"must_draw_to": 3, "must_stay_from": 6}},
@@ -51,7 +51,8 @@ def sheets_of_every_value() -> Iterable[HouseRules]:
             {"banker": "player", "commission": {"rate_bp": 500, "side": side, "unit": 500}}
             for side in house.COMMISSION_CHOICES["side"]
         ),
-    ):
+    )
+    for options in every:
         yield house.from_options("seed_base", options)
 
 
@@ -245,7 +246,7 @@ def test_every_pair_of_known_hands_is_said_under_every_preset() -> None:
             )
             multiple, step = showdown.compare(guest, dealer, rules)
             line = payouts.Line(
-                "w1", "p1", payouts.Owner("seat", "1"), 100, (), guest, (), dealer, step, multiple,
+                "w1", "p1", Owner("seat", "1"), 100, (), guest, (), dealer, step, multiple,
                 100 * multiple, 0, 0, 100 * multiple, 0,
             )  # fmt: skip
             complete(sentences.line(line, rules, sheet="v1", currency="THB"))

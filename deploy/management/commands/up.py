@@ -148,7 +148,9 @@ def _servers() -> Iterator[dict[str, str]]:
         if not os.environ.get("REDIS_URL"):
             raise Trouble("DATABASE_URL is set and REDIS_URL is not: name both servers, or neither.")
         if not os.environ.get("DATABASE_SEALER_URL"):
-            raise Trouble("DATABASE_SEALER_URL is missing: the sealer signs in to the database by a role of its own.")
+            raise Trouble(
+                "DATABASE_SEALER_URL is missing: the sealer signs in to the database by a role of its own."
+            )
         yield dict(os.environ)
         return
     with servers.running() as addresses:
