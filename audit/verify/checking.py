@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from audit.verify import judged, sealed, signing
 from audit.verify.reading import Export, Failure
@@ -94,6 +94,8 @@ def _signed(signer: str, *, by_reader: bool) -> str:
     return f"by {signer}, the key that the export itself names: NOT VERIFIED BY YOU until you give the key (--key)"
 
 
-def _judged(content: dict[str, list[object]], withheld: int) -> str:
-    told = f"{len(content['events'])} events, {len(content['revisions'])} revisions"
+def _judged(content: dict[str, Any], withheld: int) -> str:
+    events = content["events"]
+    bound = sum(row["sent"] is not None for row in events)
+    told = f"{len(events)} events ({bound} with the very bytes that were sent), {len(content['revisions'])} revisions"
     return f"{told}; not compared with the sealed facts, which were withheld" if withheld else told

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -34,6 +33,8 @@ def are_as_sealed(content: Mapping[str, Any], entries: Sequence[Entry]) -> None:
         for ours, theirs in (("device_seq", "seq"), ("kind", "kind"), ("sha256", "sha256")):
             if row[ours] != event[theirs]:
                 raise Failure("V5", name, f"{ours} is {row[ours]}, sealed was {event[theirs]}")
+        if stored_sha256(row) != event["stored_sha256"]:
+            raise Failure("V5", name, "what it says, or who acted, signed and when, is not what was sealed")
         if row["recorded_at"] != at:
             raise Failure("V5", name, f"recorded at {row['recorded_at']}, sealed was {at}")
     for (round_id, place), _ in sorted(sealed.items()):
@@ -41,20 +42,22 @@ def are_as_sealed(content: Mapping[str, Any], entries: Sequence[Entry]) -> None:
 
 
 def have_their_hashes(content: Mapping[str, Any]) -> None:
-    """Where the rest of an event's envelope is known, its bytes have the hash that was sealed; so have decisions."""
-    chosen: Counter[tuple[str, str]] = Counter()
+    """Where the rest of an event's envelope is known, its bytes have the hash of what the device sent."""
     for row in content["events"]:
-        written: Any = None
-        if row["feed"] == "decision":
-            place = chosen[row["source"], row["recorded_at"]]
-            chosen[row["source"], row["recorded_at"]] += 1
-            written = {"source": row["source"], "place": place, "kind": row["kind"], "data": row["data"]}
-        elif row["sent"] is not None:
-            written = envelope(row)
-            if instant(written["time"]) != instant(row["happened_at"]):
-                raise Failure("V5", f"events/{row['id']}", "happened at another time than was sent")
-        if written is not None and sha256(canonical(written)) != row["sha256"]:
+        if row["sent"] is None:
+            continue
+        written = envelope(row)
+        if instant(written["time"]) != instant(row["happened_at"]):
+            raise Failure("V5", f"events/{row['id']}", "happened at another time than was sent")
+        if sha256(canonical(written)) != row["sha256"]:
             raise Failure("V5", f"events/{row['id']}", "what it says has another hash than what was sent")
+
+
+def stored_sha256(row: Mapping[str, Any]) -> str:
+    """Return the hash of an event as it is stored, which was sealed beside the hash of what was sent."""
+    fields = ("kind", "data", "source", "person", "signature", "signer", "signed", "happened_at", "instant")
+    said = {field: row[field] for field in fields}
+    return sha256(canonical({**said, "number": row["device_seq"], "late": int(row["late"])}))
 
 
 def envelope(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Dossiers of a house that played a part of a night, as readers of different roles downloaded them: bytes, no database."""
+"""Dossiers of the built house as its readers downloaded them: bytes, that need no database to be looked at."""
 
 from __future__ import annotations
 
@@ -13,55 +13,102 @@ from uuid import UUID
 import pytest
 from django.conf import settings
 from django.utils import timezone
+from psycopg import sql
 
-from audit import dossier
+from audit import dossier, merkle
+from audit.dossier import Dossier
+from audit.verify import reading, signing
+from audit.verify.reading import Export
+from audit.verify.signing import Key
 from casino import events, people
+from casino.events import Principal
 from casino.models import Person, Round
-from tests.audit import sealing
+from tests.audit.evidence import copied
+from tests.database import House
+
+READERS = ("A01", "V01", "M01", "S01", "D01")
 
 
 @dataclass(frozen=True)
 class Exported:
-    """A sealed house's dossiers by the round's story (``corrected``, ``voided``, ``held``, ``plain``, ``wallet``), those
-    of one round by its reader's role, the house's key, and notes kept on the way, oldest first."""
+    """The house's own dossiers by their story (``plain``, ``wallet``, ``corrected``, ``voided``, ``held``,
+    ``disputed``), those of one round by their reader's badge, the house's key, and its checkpoints, oldest first."""
 
     zips: dict[str, bytes]
-    by_role: dict[str, bytes]
-    key: str
+    by_reader: dict[str, bytes]
+    key: Key
+    written_key: str
     kept: list[str]
 
-    def json(self, story: str) -> dict[str, Any]:
-        return member(self.zips[story], "dossier.json")
+    def json(self, story: str) -> bytes:
+        return member(self.zips[story], reading.JSON)
+
+    def content(self, story: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.json(story))["content"]
+        return found
 
 
-def member(packed: bytes, name: str) -> Any:
-    data = zipfile.ZipFile(io.BytesIO(packed)).read(name)
-    return json.loads(data) if name.endswith(".json") else data
+def member(packed: bytes, name: str) -> bytes:
+    return zipfile.ZipFile(io.BytesIO(packed)).read(name)
 
 
-def export(told: dict[str, UUID], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Exported:
-    """Seal the house that is in use now and take dossiers of it."""
-    store = sealing.a_store(folder)
-    monkeypatch.setattr(settings, "CHECKPOINT_FOLDER", str(store.folder))
-    kept = [sealing.sealed(store)]
-    stories = {story: told[story] for story in ("corrected", "voided", "held")}
-    settled = Round.objects.filter(standing="settled").order_by("table__code", "number")
-    stories["plain"] = settled.exclude(id__in=stories.values()).filter(table__code="PD06").first().id
-    stories["wallet"] = settled.filter(table__code="PD06").last().id
+def receipted(content: dict[str, Any]) -> Export:
+    """A content under an entry of its own, as whoever alters a dossier could make one: its hashes are right."""
+    written = events.canonical(
+        {"v": 1, "action": "evidence.read", "data": {"sha256": reading.sha256(events.canonical(content))}}
+    )
+    entry = {"bytes": written.decode(), "hash": merkle.leaf_hash(written).hex()}
+    return reading.of_json(events.canonical({"content": content, "entry": entry}))
+
+
+@pytest.fixture(scope="session")
+def exported(
+    house: House,
+    built_house: tuple[str, dict[str, UUID]],
+    evidence_folder: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    django_db_blocker: Any,
+) -> Exported:
+    name, told = built_house
+    store = copied(evidence_folder, tmp_path_factory.mktemp("dossiers"))
+    copy = f"{name}_dossiers"
+    with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(settings, "CHECKPOINT_FOLDER", str(store.folder))
+        with house.administer() as administrator:
+            administrator.execute(
+                sql.SQL("CREATE DATABASE {} TEMPLATE {} OWNER pokdeng_owner").format(
+                    sql.Identifier(copy), sql.Identifier(name)
+                )
+            )
+        before = house.use(copy)
+        try:
+            written = store.verifier_key("pokdeng")
+            assert written is not None
+            kept = [path.read_text() for path in sorted(store.folder.glob("*.note"))]
+            sizes = [signing.read(note).size for note in kept]
+            made = _dossiers(told, sizes)
+            zips = {story: dossier.pack(one) for story, one in made.items()}
+            plain = UUID(made["plain"].content["round"]["id"])
+            by_reader = {badge: dossier.pack(read_by(badge, plain)) for badge in READERS}
+        finally:
+            house.use(before)
+            house.drop(copy)
+    return Exported(zips, by_reader, signing.key_of(written), written, kept)
+
+
+def _dossiers(told: dict[str, UUID], sizes: list[int]) -> dict[str, Dossier]:
+    settled = Round.objects.filter(standing="settled", table__code="PD06").order_by("number")
+    rounds = {story: told[story] for story in ("corrected", "voided", "held")}
+    rounds["plain"], rounds["wallet"] = settled.filter(in_dispute=False)[0].id, settled.reverse()[0].id
+    found = {story: made(events.SERVICE, round_id, kept=sizes) for story, round_id in rounds.items()}
     with events.act(actor=events.SERVICE, request_id="test", now=timezone.now()):
-        for role in ("auditor", "surveillance"):
-            people.hire(badge=f"{role}-1", display_name=f"A {role}", role=role, password="long enough 1", pin="123456")
-    kept.append(sealing.sealed(store))
-    zips = {story: dossier.pack(_made(events.SERVICE, round_id)) for story, round_id in stories.items()}
-    by_role = {
-        badge: dossier.pack(_made(people.principal_of(Person.objects.get(badge=badge)), stories["plain"]))
-        for badge in ("auditor-1", "surveillance-1", "M01", "S01", "D01")
-    }
-    key = store.verifier_key("pokdeng")
-    assert key is not None
-    return Exported(zips, by_role, key, kept)
+        return {**found, "disputed": dossier.of_dispute(told["by_two"])}
 
 
-def _made(actor: events.Principal, round_id: UUID) -> dossier.Dossier:
+def made(actor: Principal, round_id: UUID, *, kept: list[int] | None = None) -> Dossier:
     with events.act(actor=actor, request_id="test", now=timezone.now()):
-        return dossier.of_round(round_id)
+        return dossier.of_round(round_id, kept=kept or [])
+
+
+def read_by(badge: str, round_id: UUID) -> Dossier:
+    return made(people.principal_of(Person.objects.get(badge=badge)), round_id)

@@ -1,0 +1,650 @@
+"""What a stranger finds with Python alone: that an untouched dossier holds, and each row that was touched, by name."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import io
+import json
+import random
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from audit import notes, verify
+from audit.verify import building, checking, command, ed25519, reading, sealed, signing, told
+from audit.verify.reading import Failure
+from settlement import settle
+from tests.audit.exported import Exported, exported, member, receipted
+
+__all__ = ["exported"]
+
+STORIES = ("plain", "wallet", "corrected", "voided", "held", "disputed")
+
+
+# -- Ed25519 ---------------------------------------------------------------------------------------------------
+
+RFC_8032 = (
+    (
+        "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+        "",
+        (
+            "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46b"
+            "d25bf5f0595bbe24655141438e7a100b"
+        ),
+    ),
+    (
+        "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c",
+        "72",
+        (
+            "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c"
+            "387b2eaeb4302aeeb00d291612bb0c00"
+        ),
+    ),
+    (
+        "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025",
+        "af82",
+        (
+            "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc659"
+            "4a7c15e9716ed28dc027beceea1ec40a"
+        ),
+    ),
+    (
+        "ec172b93ad5e563bf4932c70e1245034c35467ef2efd4d64ebf819683467e2bf",
+        (
+            "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd"
+            "454d4423643ce80e2a9ac94fa54ca49f"
+        ),
+        (
+            "dc2a4459e7369633a52b1bf277839a00201009a3efbf3ecb69bea2186c26b58909351fc9ac90b3ecfdfbc7c66431e030"
+            "3dca179c138ac17ad9bef1177331a704"
+        ),
+    ),
+)
+GROUP_ORDER = 2**252 + 27742317777372353535851937790883648493
+
+
+@pytest.mark.parametrize(("public", "message", "signature"), RFC_8032)
+def test_the_published_signatures_hold_and_each_changed_bit_breaks_them(
+    public: str, message: str, signature: str
+) -> None:
+    key, said, signed = bytes.fromhex(public), bytes.fromhex(message), bytes.fromhex(signature)
+    assert ed25519.is_signed(public=key, message=said, signature=signed)
+    assert not ed25519.is_signed(public=key, message=said + b"\0", signature=signed)
+    for place in random.Random(1).sample(range(512), 16):
+        spoilt = bytearray(signed)
+        spoilt[place // 8] ^= 1 << place % 8
+        assert not ed25519.is_signed(public=key, message=said, signature=bytes(spoilt))
+
+
+def test_it_agrees_with_the_library_that_signs() -> None:
+    for seed in range(6):
+        key = Ed25519PrivateKey.from_private_bytes(bytes([seed] * 32))
+        message = bytes([seed]) * seed
+        assert ed25519.is_signed(
+            public=key.public_key().public_bytes_raw(), message=message, signature=key.sign(message)
+        )
+
+
+def test_a_signature_written_in_another_way_is_none() -> None:
+    public, message, signature = (bytes.fromhex(part) for part in RFC_8032[1])
+    scalar = int.from_bytes(signature[32:], "little")
+    for other in (scalar + GROUP_ORDER, GROUP_ORDER, 2**256 - 1):
+        again = signature[:32] + other.to_bytes(32, "little")
+        assert not ed25519.is_signed(public=public, message=message, signature=again)
+    assert not ed25519.is_signed(public=public, message=message, signature=signature[:63])
+    assert not ed25519.is_signed(public=public[:31], message=message, signature=signature)
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        (1).to_bytes(32, "little"),  # the neutral element
+        (2**255 - 20).to_bytes(32, "little"),  # of order two
+        bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"),  # of order eight
+        (2**255 - 19 + 1).to_bytes(32, "little"),  # the neutral element, y not below the prime
+        (1 | 1 << 255).to_bytes(32, "little"),  # zero with a sign
+        (2).to_bytes(32, "little"),  # no point of the curve has this y
+    ],
+)
+def test_a_key_that_is_no_proper_point_has_signed_nothing(point: bytes) -> None:
+    # Under a key of small order R = S·B signs everything.
+    forged = (1).to_bytes(32, "little") + bytes(32)
+    assert not ed25519.is_signed(public=point, message=b"anything", signature=forged)
+
+
+# -- notes -----------------------------------------------------------------------------------------------------
+
+
+def a_note(*, root: bytes = b"\x07" * 32, size: int = 12) -> tuple[str, str]:
+    key = Ed25519PrivateKey.from_private_bytes(b"\x01" * 32)
+    written = notes.verifier_key("pokdeng", key.public_key().public_bytes_raw())
+    return notes.sign(notes.Head("pokdeng", size, root), name="pokdeng", key=key), written
+
+
+def test_a_note_is_read_as_the_house_reads_it() -> None:
+    note, key = a_note()
+    assert tuple(signing.signed(note, signing.key_of(key))) == ("pokdeng", 12, b"\x07" * 32)
+    assert signing.key_of(key).hash == notes.key_hash("pokdeng", signing.key_of(key).public)
+
+
+def test_each_changed_byte_of_a_note_or_a_key_is_noticed() -> None:
+    note, key = a_note()
+    for place in range(len(note.encode())):
+        spoilt = bytearray(note.encode())
+        spoilt[place] ^= 1
+        with pytest.raises((signing.BadNote, UnicodeDecodeError)):
+            signing.signed(bytes(spoilt).decode(), signing.key_of(key))
+    for place in range(len(key)):
+        spoilt = bytearray(key.encode())
+        spoilt[place] ^= 1
+        with pytest.raises((signing.BadNote, UnicodeDecodeError)):
+            signing.signed(note, signing.key_of(bytes(spoilt).decode()))
+
+
+def test_base64_has_one_way_to_be_written() -> None:
+    note, key = a_note()
+    head, _, last = note.rstrip("\n").rpartition(" ")
+    decoded = base64.b64decode(last)
+    other = last[:-2] + chr(ord(last[-2]) + 1) + last[-1] if last.endswith("=") else last + "===="
+    with pytest.raises(signing.BadNote):
+        signing.signed(f"{head} {other}\n", signing.key_of(key))
+    assert len(decoded) == 68
+
+
+# -- untouched dossiers ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_an_untouched_dossier_holds(exported: Exported, story: str, tmp_path: Path) -> None:
+    packed = tmp_path / "dossier.zip"
+    packed.write_bytes(exported.zips[story])
+    outcome = checking.check(reading.read(packed), keys=[exported.key])
+    assert [step.id for step in outcome.steps] == ["V1", "V2", "V3", "V4", "V5"]
+    assert outcome.by_reader
+    assert outcome.withheld == 0
+    assert reading.read(packed).with_manifest
+
+
+def test_every_event_of_the_devices_is_bound_to_the_bytes_that_were_sent(exported: Exported) -> None:
+    for story in STORIES:
+        rows = exported.content(story)["events"]
+        assert rows
+        assert all(row["sent"] is not None for row in rows if row["feed"] in ("terminal", "camera"))
+    assert {row["feed"] for row in exported.content("disputed")["events"]} == {
+        "terminal",
+        "camera",
+        "decision",
+    }
+
+
+@pytest.mark.parametrize("badge", ["A01", "V01", "M01", "S01", "D01"])
+def test_each_readers_copy_holds_as_far_as_it_was_shown(exported: Exported, badge: str) -> None:
+    export = reading.of_json(member(exported.by_reader[badge], reading.JSON))
+    outcome = checking.check(export, keys=[exported.key])
+    assert (outcome.withheld > 0) == (badge == "D01")
+    assert ("withheld" in outcome.steps[0].found) == (badge == "D01")
+
+
+def test_lines_are_written_here_as_settlement_writes_them(exported: Exported) -> None:
+    assert told.LINE_FIELDS == settle.LINE_FIELDS
+    for story in STORIES:
+        for revision in exported.content(story)["revisions"]:
+            assert settle.lines_sha256(revision["lines"]) == reading.sha256(
+                reading.canonical(revision["lines"])
+            )
+
+
+# -- the file that needs only Python ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def stranger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty folder of somebody who has Python and the one file."""
+    folder = tmp_path_factory.mktemp("stranger")
+    (folder / "verify.pyz").write_bytes(verify.build())
+    return folder
+
+
+def run(stranger: Path, *arguments: str) -> tuple[int, str]:
+    """Run the file with a Python that sees no installed package, no environment and no source."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "verify.pyz", *arguments],
+        cwd=stranger, capture_output=True, text=True, env={}, check=False,
+    )  # fmt: skip
+    assert not done.stderr, done.stderr
+    return done.returncode, done.stdout
+
+
+def test_a_stranger_checks_a_dossier_with_python_alone(exported: Exported, stranger: Path) -> None:
+    (stranger / "dossier.zip").write_bytes(exported.zips["corrected"])
+    status, said = run(stranger, "dossier.zip", "--key", exported.written_key)
+    assert status == 0, said
+    assert said.splitlines()[-1] == "VERIFIED"
+    assert [line[:2] for line in said.splitlines()[:5]] == ["V1", "V2", "V3", "V4", "V5"]
+
+
+def test_without_a_key_of_ones_own_nothing_is_verified(exported: Exported, stranger: Path) -> None:
+    (stranger / "dossier.json").write_bytes(exported.json("plain"))
+    status, said = run(stranger, "dossier.json")
+    assert status == command.NOT_BY_YOU
+    assert "NOT VERIFIED BY YOU" in said
+    assert not any(line.startswith("VERIFIED") for line in said.splitlines())
+
+
+def test_another_key_than_the_readers_fails(exported: Exported, stranger: Path) -> None:
+    (stranger / "dossier.json").write_bytes(exported.json("plain"))
+    other = notes.verifier_key("pokdeng", Ed25519PrivateKey.generate().public_key().public_bytes_raw())
+    (stranger / "key").write_text(other)
+    status, said = run(stranger, "dossier.json", "--key", "key")
+    assert (status, said.splitlines()) == (1, ["FAILED V4: checkpoint: this key has not signed the note"])
+    status, said = run(stranger, "dossier.json", "--key", "nonsense")
+    assert (status, said.partition(":")[0]) == (1, "FAILED form")
+
+
+def test_an_unpacked_folder_is_checked_as_well(exported: Exported, stranger: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(exported.zips["wallet"])) as archive:
+        archive.extractall(tmp_path)
+    (tmp_path / reading.PDF).write_bytes(b"not the page any more")
+    assert run(stranger, str(tmp_path), "--key", exported.written_key)[0] == 0
+    (tmp_path / reading.README).write_text("check nothing")
+    status, said = run(stranger, str(tmp_path), "--key", exported.written_key)
+    assert (status, said) == (1, "FAILED form: README.txt: is not the file that the manifest lists\n")
+    (tmp_path / reading.PROGRAM).unlink()
+    assert run(stranger, str(tmp_path))[1] == "FAILED form: verify.pyz: is missing\n"
+
+
+def test_the_first_bad_row_is_named(exported: Exported, stranger: Path) -> None:
+    content = exported.content("wallet")
+    content["revisions"][0]["lines"][0][told.LINE_FIELDS.index("net")] += 1
+    export = receipted(content)
+    whole = {"content": export.content, "entry": export.entry}
+    (stranger / "dossier.json").write_bytes(reading.canonical(whole))
+    status, said = run(stranger, "dossier.json", "--key", exported.written_key)
+    assert status == 1
+    assert said.startswith("FAILED V5: revisions/1: lines_sha256 is ")
+
+
+def test_what_is_no_dossier_is_refused_in_words(stranger: Path, tmp_path: Path) -> None:
+    for name, data in (
+        ("nothing.json", b""),
+        ("text.json", b"hello"),
+        ("list.json", b"[]"),
+        ("deep.json", b"[" * 100_000),
+        ("float.json", b'{"content":1.5}'),
+        ("twice.json", b'{"content":1,"content":2}'),
+        ("broken.zip", b"PK\x03\x04" + bytes(64)),
+    ):
+        (tmp_path / name).write_bytes(data)
+        status, said = run(stranger, str(tmp_path / name))
+        assert (status, said[:13]) == (1, "FAILED form: "), name
+    status, said = run(stranger, str(tmp_path / "missing"))
+    assert (status, said.endswith("there is no such file\n")) == (1, True)
+
+
+def test_the_file_is_built_of_the_products_own_sources_and_always_the_same(tmp_path: Path) -> None:
+    built = building.build()
+    assert built == building.build.__wrapped__()
+    with zipfile.ZipFile(io.BytesIO(built)) as archive:
+        names = archive.namelist()
+        for name in names[1:]:
+            assert archive.read(name) == (building.ROOT / name).read_bytes()
+    assert {
+        "casino/cards.py",
+        "casino/record/story.py",
+        "settlement/rules/payouts.py",
+        "audit/merkle.py",
+    } <= set(names)
+    assert not [
+        name for name in names if name.startswith(("casino/models", "settlement/ledger", "audit/models"))
+    ]
+
+
+# -- touched dossiers ------------------------------------------------------------------------------------------
+
+
+def flipped(data: bytes, place: int) -> bytes:
+    spoilt = bytearray(data)
+    spoilt[place] ^= 1
+    return bytes(spoilt)
+
+
+def fails(data: bytes, exported: Exported) -> bool:
+    try:
+        checking.check(reading.of_json(data), keys=[exported.key])
+    except Failure:
+        return True
+    return False
+
+
+def test_flipped_bytes_anywhere_in_the_json_are_found_without_the_manifest(exported: Exported) -> None:
+    data = exported.json("held")
+    places = [*range(200), *range(200, len(data), 41), *range(len(data) - 1500, len(data))]
+    assert [place for place in places if not fails(flipped(data, place), exported)] == []
+
+
+@pytest.mark.full
+@pytest.mark.timeout(3000)
+@pytest.mark.parametrize("story", STORIES)
+def test_every_flipped_byte_of_the_json_is_found_without_the_manifest(exported: Exported, story: str) -> None:
+    data = exported.json(story)
+    assert [place for place in range(len(data)) if not fails(flipped(data, place), exported)] == []
+
+
+def test_every_flipped_byte_of_the_json_is_found_with_the_manifest(exported: Exported) -> None:
+    packed = exported.zips["plain"]
+    members = {name: member(packed, name) for name in reading.MEMBERS}
+    data = members[reading.JSON]
+    assert reading.manifest(members) == members[reading.MANIFEST]
+    unnoticed = [
+        place
+        for place in range(len(data))
+        if reading.manifest({reading.JSON: flipped(data, place)}) == reading.manifest({reading.JSON: data})
+    ]
+    assert unnoticed == []
+
+
+def test_every_flipped_byte_of_the_manifest_is_found(exported: Exported, tmp_path: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(exported.zips["plain"])) as archive:
+        archive.extractall(tmp_path)
+    manifest = (tmp_path / reading.MANIFEST).read_bytes()
+    for place in range(len(manifest)):
+        (tmp_path / reading.MANIFEST).write_bytes(flipped(manifest, place))
+        with pytest.raises(Failure):
+            reading.read(tmp_path)
+
+
+Spoil = Callable[[dict[str, Any]], None]
+
+
+def change(*path: Any, to: Any) -> Spoil:
+    """Set what stands at a path; ``to`` may be a function of what stood there."""
+
+    def spoil(content: dict[str, Any]) -> None:
+        holder: Any = content
+        for part in path[:-1]:
+            holder = holder[part]
+        holder[path[-1]] = to(holder[path[-1]]) if callable(to) else to
+
+    return spoil
+
+
+def more(value: int) -> int:
+    return value + 1
+
+
+def other_hash(value: str) -> str:
+    return ("0" if value[0] != "0" else "1") + value[1:]
+
+
+def in_entry(action: str, old: str, new: str) -> Spoil:
+    def spoil(content: dict[str, Any]) -> None:
+        entry = next(one for one in content["entries"] if f'"action":"{action}"' in one["bytes"])
+        assert old in entry["bytes"]
+        entry["bytes"] = entry["bytes"].replace(old, new, 1)
+
+    return spoil
+
+
+def with_its_hash(spoil: Spoil) -> Spoil:
+    """The same, and the entry's hash put right."""
+
+    def both(content: dict[str, Any]) -> None:
+        from audit import merkle
+
+        spoil(content)
+        for entry in content["entries"]:
+            entry["hash"] = merkle.leaf_hash(entry["bytes"].encode()).hex()
+
+    return both
+
+
+def swapped(content: dict[str, Any]) -> None:
+    one, other = content["entries"][3], content["entries"][4]
+    one["index"], other["index"] = other["index"], one["index"]
+    content["entries"][3], content["entries"][4] = other, one
+
+
+def without(part: str, place: int) -> Spoil:
+    def spoil(content: dict[str, Any]) -> None:
+        del content[part][place]
+
+    return spoil
+
+
+def a_card_in_step(content: dict[str, Any]) -> None:
+    """Another card, and everything that follows from it put right: record, lines, journals, sentences."""
+    card = next(
+        row for row in content["events"] if row["kind"] == "card_dealt" and row["data"]["hand"] == "p1"
+    )
+    card["data"]["card"] = "KD"
+    card["sent"] = None
+    in_step(content)
+
+
+def in_step(content: dict[str, Any]) -> None:
+    """Put right whatever follows from the events in the last revision."""
+    from audit.verify import revisions
+    from casino import record
+
+    rules = told.rules_of(content)
+    for revision in content["revisions"]:
+        found = told.record_of(content, revision)
+        verdict = told.judged(found, rules, revision["inputs"])
+        revision["record_sha256"] = reading.sha256(reading.canonical(record.to_json(found)))
+        revision["lines"] = revisions.lines_of(verdict, table=content["round"]["table"])
+        revision["house_net"] = verdict.house_net
+        moves = revisions._expected(revision, table=content["round"]["table"])
+        revision["journals"][-1]["entries"] = [
+            {
+                "ordinal": place,
+                "account": account,
+                "wager": wager,
+                "amount": amount,
+                "version": 1,
+                "after": amount,
+            }
+            for place, ((account, wager), amount) in enumerate(moves.items())
+        ]
+        content["round"]["record"] = record.to_json(found)
+    told.fill(content)
+
+
+def two_amounts(content: dict[str, Any]) -> None:
+    for place, by in ((0, 7), (1, -7)):
+        content["revisions"][0]["journals"][0]["entries"][place]["amount"] += by
+
+
+def the_first(kind: str, content: dict[str, Any]) -> dict[str, Any]:
+    """The data of the first event of a kind."""
+    found: dict[str, Any] = next(row for row in content["events"] if row["kind"] == kind)["data"]
+    return found
+
+
+NET = told.LINE_FIELDS.index("net")
+NEVER = "2026-01-01T00:00:00.000000Z"
+NOBODY = "00000000-0000-7000-8000-000000000000"
+AS_VOIDED = in_entry("round.settled", '"outcome":"settled"', '"outcome":"voided"')
+
+TOUCHED: tuple[tuple[str, str, Spoil, str], ...] = (
+    # The log
+    ("bytes of an entry", "plain", AS_VOIDED, "V1 entries/"),
+    ("bytes of an entry and its hash", "plain", with_its_hash(AS_VOIDED), "V2 entries/"),
+    ("an entry's hash", "plain", change("entries", 2, "hash", to=other_hash), "V1 entries/"),
+    ("an entry's place", "plain", change("entries", -1, "index", to=more), "V2 entries/"),
+    ("two leaves swapped", "plain", swapped, "V2 entries/"),
+    ("a proof's node", "plain", change("entries", 1, "proof", 0, to=other_hash), "V2 entries/"),
+    ("a proof cut", "plain", change("entries", 1, "proof", to=lambda proof: proof[:-1]), "V2 entries/"),
+    ("the note's size", "plain",
+     change("log", "checkpoint", to=lambda note: note.replace("\n", "\n1", 1)), "V4 checkpoint"),
+    ("the signature", "plain",
+     change("log", "checkpoint", to=lambda note: note[:-9] + other_hash(note[-9:])), "V4 checkpoint"),
+    ("the key it names", "plain", change("log", "key", to=a_note()[1]), "V4 log.key"),
+    ("an earlier note", "plain", change("log", "growth", 0, "checkpoint", to=a_note(size=3)[0]), "V4 log.growth/0"),
+    ("a proof of growth", "plain", change("log", "growth", 0, "proof", 0, to=other_hash), "V3 log.growth/0"),
+    # What was reported
+    ("a card", "plain", lambda content: the_first("card_dealt", content).update(card="2D"), "V5 events/"),
+    ("a stake", "plain", lambda content: the_first("bet_placed", content)["stake"].update(amount=1), "V5 events/"),
+    ("a device's number", "plain", change("events", 1, "device_seq", to=lambda seq: seq + 500), "V5 events/"),
+    ("when it happened", "plain", change("events", 1, "happened_at", to=NEVER), "V5 events/"),
+    ("when it was recorded", "plain", change("events", 1, "recorded_at", to=NEVER), "V5 events/"),
+    ("an event left out", "plain", without("events", 5), "V5 rounds/"),
+    ("a note slipped in", "plain", lambda content: content["events"].append(
+        {**content["events"][-1], "id": 10**6, "seq": 99, "kind": "note", "data": {"text": "x"}}), "V5 events/1000000"),
+    ("a decision's fact", "disputed", lambda content: next(
+        row for row in content["events"] if row["feed"] == "decision")["data"].update(reason="other"), "V5 events/"),
+    ("who dealt", "plain", change("events", 1, "person", to=NOBODY), "V5 events/"),
+    ("who signed", "corrected", change("events", -1, "signer", to=NOBODY), "V5 events/"),
+    ("that it came late", "corrected", change("events", -1, "late", to=False), "V5 events/"),
+    ("a card, and all that follows, in step", "plain", a_card_in_step, "V5 events/"),
+    # What it was worth
+    ("a line's net", "plain", change("revisions", 0, "lines", 0, NET, to=more), "V5 revisions/1"),
+    ("the house's net", "plain", change("revisions", 0, "house_net", to=more), "V5 revisions/1"),
+    ("what judging took from outside", "plain",
+     change("revisions", 0, "inputs", "not_in_play", to=["w1"]), "V5 revisions/1"),
+    ("who acted", "corrected", change("revisions", 1, "acted_by", to=None), "V5 revisions/2"),
+    ("a revision and its journals", "corrected", without("revisions", 1), "V5 entries/"),
+    ("an amount", "plain", change("revisions", 0, "journals", 0, "entries", 0, "amount", to=more), "V5 journals/"),
+    ("two amounts that still balance", "plain", two_amounts, "V5 journals/"),
+    ("a reversal removed", "corrected", lambda content: content["revisions"][1].update(
+        journals=[one for one in content["revisions"][1]["journals"] if one["part"] != "reversal"]), "V5 journals/"),
+    ("a journal's day", "plain", change("revisions", 0, "journals", 0, "gaming_day", to="2026-01-01"), "V5 journals/"),
+    # Sheet, people, words
+    ("bytes of the sheet", "plain",
+     change("sheet", "canonical", to=lambda text: text.replace("500", "400", 1)), "V5 sheet/"),
+    ("another sheet, with its hash", "plain", lambda content: content["sheet"].update(
+        canonical="{}", sha256=reading.sha256(b"{}")), "V5 sheet/"),
+    ("who was on duty", "plain", change("duties", 0, "person", to=NOBODY), "V5 duties/"),
+    ("the round's standing", "plain", change("round", "standing", to="voided"), "V5 round"),
+    ("the round's record", "plain", change("round", "record", "cards_seen", to=more), "V5 round"),
+    ("why it is held", "held", change("round", "reasons", to=["pok_drew"]), "V5 round"),
+    ("a held round's record", "held", change("round", "record", "number", to=more), "V5 round"),
+    ("a sentence", "plain",
+     change("revisions", 0, "said", 0, "th", to=lambda text: text.replace("1", "2")), "V5 revisions"),
+    ("a rule's sentence", "plain", change("sheet", "said", 0, "en", to="Anything goes."), "V5 sheet"),
+    ("a finding", "plain", change("findings", to=[]), "V5 findings"),
+    ("a flag's sentence", "corrected", change("flags", 0, "en", to="Nothing to see."), "V5 flags"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("what", "story", "spoil", "named"), TOUCHED, ids=[touched[0] for touched in TOUCHED]
+)
+def test_what_was_touched_is_named_even_under_a_new_entry(
+    exported: Exported, what: str, story: str, spoil: Spoil, named: str
+) -> None:
+    content = exported.content(story)
+    checking.check(receipted(copy.deepcopy(content)), keys=[exported.key])
+    spoil(content)
+    with pytest.raises(Failure) as failure:
+        checking.check(receipted(content), keys=[exported.key])
+    assert f"{failure.value.step} {failure.value.row}".startswith(named), failure.value
+
+
+def test_what_no_seal_fixes_is_fixed_by_the_copys_own_entry(exported: Exported) -> None:
+    whole = json.loads(exported.json("plain"))
+    whole["content"]["people"][0]["name"] = "Somebody Else"
+    with pytest.raises(Failure, match="is not what the house's entry of this copy fixes"):
+        checking.check(reading.of_json(reading.canonical(whole)), keys=[exported.key])
+    receipted_again = receipted(whole["content"])
+    outcome = checking.check(receipted_again, keys=[exported.key])
+    assert outcome.receipt != json.loads(exported.json("plain"))["entry"]["hash"]
+
+
+def test_without_the_log_a_dealers_copy_is_judged_again_all_the_same(exported: Exported) -> None:
+    content = json.loads(member(exported.by_reader["D01"], reading.JSON))["content"]
+    content["revisions"][0]["journals"][0]["entries"][0]["amount"] += 5
+    content["revisions"][0]["journals"][0]["entries"][1]["amount"] -= 5
+    with pytest.raises(Failure) as failure:
+        checking.check(receipted(content), keys=[exported.key])
+    assert failure.value.row.startswith("revisions/1/w")
+
+
+# -- kept checkpoints ------------------------------------------------------------------------------------------
+
+
+def files(tmp_path: Path, kept: list[str]) -> list[str]:
+    found = []
+    for place, note in enumerate(kept):
+        path = tmp_path / f"kept-{place}.note"
+        path.write_text(note)
+        found.append(str(path))
+    return found
+
+
+def test_a_kept_checkpoint_is_compared(exported: Exported, stranger: Path, tmp_path: Path) -> None:
+    (stranger / "dossier.zip").write_bytes(exported.zips["plain"])
+    assert len(exported.kept) >= 2
+    kept = [part for path in files(tmp_path, exported.kept) for part in ("--checkpoint", path)]
+    status, said = run(stranger, "dossier.zip", "--key", exported.written_key, *kept)
+    assert status == 0, said
+    assert all(path in said for path in kept[1::2])
+
+
+def test_a_checkpoint_that_cannot_be_compared_is_no_success(exported: Exported, tmp_path: Path) -> None:
+    content = exported.content("plain")
+    content["log"]["growth"] = []
+    export = receipted(content)
+    with pytest.raises(Failure, match=r"the proof from \d+ to \d+ leaves is not here"):
+        checking.check(export, keys=[exported.key], kept=[("mine", exported.kept[0])])
+    proof = exported.content("plain")["log"]["growth"][0]
+    old, new = (signing.read(note) for note in (proof["checkpoint"], content["log"]["checkpoint"]))
+    answer = sealed.Growth(
+        "pokdeng", old.size, new.size, tuple(bytes.fromhex(node) for node in proof["proof"])
+    )
+    kept = [("mine", proof["checkpoint"])]
+    checking.check(export, keys=[exported.key], kept=kept, growth=[answer])
+    with pytest.raises(Failure, match="did not only grow"):
+        checking.check(
+            export, keys=[exported.key], kept=kept, growth=[answer._replace(proof=answer.proof[::-1])]
+        )
+
+
+def test_a_tree_that_was_rewritten_and_signed_with_the_real_key_is_found_by_a_kept_checkpoint(
+    exported: Exported,
+) -> None:
+    """The house's own key signs another history of the same size: only what was kept outside tells."""
+    key = Ed25519PrivateKey.from_private_bytes(b"\x01" * 32)
+    newest = signing.read(exported.content("plain")["log"]["checkpoint"])
+    other = notes.sign(notes.Head("pokdeng", newest.size, b"\x09" * 32), name="pokdeng", key=key)
+    ours = signing.key_of(notes.verifier_key("pokdeng", key.public_key().public_bytes_raw()))
+    with pytest.raises(Failure, match="one of the two trees was rewritten"):
+        checking.check(
+            reading.of_json(exported.json("plain")), keys=[exported.key, ours], kept=[("mine", other)]
+        )
+
+
+def test_the_houses_answer_about_growth_is_read_from_a_file(
+    exported: Exported, stranger: Path, tmp_path: Path
+) -> None:
+    content = exported.content("plain")
+    growth = content["log"]["growth"].pop(0)
+    export = receipted(content)
+    (stranger / "dossier.json").write_bytes(
+        reading.canonical({"content": export.content, "entry": export.entry})
+    )
+    (mine,) = files(tmp_path, [growth["checkpoint"]])
+    asked = ["dossier.json", "--key", exported.written_key, "--checkpoint", mine]
+    assert run(stranger, *asked)[0] == 1
+    old, new = (signing.read(note).size for note in (growth["checkpoint"], content["log"]["checkpoint"]))
+    answer = tmp_path / "growth.json"
+    answer.write_text(json.dumps({"origin": "pokdeng", "from": old, "to": new, "proof": growth["proof"]}))
+    assert run(stranger, *asked, "--consistency", str(answer))[0] == 0
+    answer.write_text("{}")
+    assert run(stranger, *asked, "--consistency", str(answer))[0] == 1
+
+
+def test_the_check_leaves_nothing_behind(exported: Exported, stranger: Path) -> None:
+    for path in stranger.iterdir():
+        if path.name != "verify.pyz":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    (stranger / "dossier.zip").write_bytes(exported.zips["held"])
+    run(stranger, "dossier.zip")
+    assert sorted(path.name for path in stranger.iterdir()) == ["dossier.zip", "verify.pyz"]
