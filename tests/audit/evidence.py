@@ -76,7 +76,13 @@ class Evidence:
     def _be_read(self) -> None:
         """A long evening of reading: more leaves than one kept subtree has."""
         with self.acting("A02"):
-            told: dict[str, Any] = {"filters": {}, "before": None, "entries": 0, "newest": None, "oldest": None}
+            told: dict[str, Any] = {
+                "filters": {},
+                "before": None,
+                "entries": 0,
+                "newest": None,
+                "oldest": None,
+            }
             events.announce([Fact("log.read", "log", told | {"before": page}) for page in range(1, 300)])
 
     def _hire(self) -> None:
