@@ -120,10 +120,18 @@ def _flat(details: Any, path: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _witness(refusal: Refusal, request: Any) -> None:
+    """Write a refusal down; not what a stranger is told, who could fill the log.
+
+    Whoever fails for a missing form token had a session, though they are nobody by now.
+    """
     try:
-        with events.act(
-            actor=door.principal(request), request_id=door.request_id(request), now=timezone.now()
-        ):
+        actor = door.principal(request)
+    except Refusal:
+        return  # a forged token, refused for something else before it was looked at
+    if actor.kind == "public" and refusal.code != "csrf_failed":
+        return
+    try:
+        with events.act(actor=actor, request_id=door.request_id(request), now=timezone.now()):
             door.witness_refusal(refusal, method=str(request.method), path=request.path)
     except Exception:
         # The refusal stands whether or not it could be written down.

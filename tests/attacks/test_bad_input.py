@@ -280,3 +280,11 @@ def test_an_answer_in_another_form_is_not_to_be_had() -> None:
     floor = a_table()
     answer = floor.tablet.asks("GET", "tables", Accept="text/html")
     assert (answer.status_code, answer.json()["code"]) == (406, "not_acceptable")
+
+
+@pytest.mark.parametrize("headers", [{"Accept": "text/html"}, {}])
+def test_a_forged_token_beside_another_fault_is_no_fault_of_ours(headers: dict[str, str]) -> None:
+    a_table()
+    path = "/api/v1/tables" if headers else "/api/v1/tables?a=%00"
+    answer = Client().get(path, headers={"Authorization": "Bearer forged", **headers})
+    assert answer.status_code == (406 if headers else 400)
