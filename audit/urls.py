@@ -1,12 +1,13 @@
 from django.urls import URLPattern, URLResolver, path
 
-from audit.api import decisions, disputes, dossier, entries, flags, proofs
+from audit.api import decisions, disputes, dossier, entries, flags, inspections, proofs
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("audit/entries", entries.Entries.as_view(), name="audit-entries"),
     path("audit/entries/<int:entry>/proof", proofs.EntryProof.as_view()),
     path("audit/proof", proofs.HashProof.as_view()),
     path("audit/checkpoint", proofs.Checkpoint.as_view(), name="audit-checkpoint"),
+    path("audit/verified", inspections.Verified.as_view()),
     path("audit/consistency", proofs.Consistency.as_view()),
     path("rounds/<uuid:round>/dossier", dossier.RoundDossier.as_view()),
     path("disputes/<uuid:dispute>/dossier", dossier.DisputeDossier.as_view()),

@@ -126,6 +126,8 @@ BEGIN
             ('audit_dispute',        'state claimed_by_id claim_token claim_until snoozed_until money_at_risk needs_two', false),
             ('audit_proposal',       'withdrawn_at',                                                     false),
             ('audit_reading',        'origin position read_at',                                          false),
+            -- A second look goes on, and can be begun anew; what it found stays.
+            ('audit_inspection',     'position settlements offending verified_through begun_at moved_at done_at', false),
             -- A sheet waits for its second person; its bytes do not change.
             ('settlement_rulesheet', 'approved_by_id approved_at',                                       false)
         ) AS listed (name, changes, goes)

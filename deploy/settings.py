@@ -285,6 +285,8 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "settle what nobody asked for": {"task": "settlement.sweep", "schedule": 2.0, "options": {"expires": 10}},
     # What was sealed since, as flags.
     "read on for flags": {"task": "audit.read_flags", "schedule": 2.0, "options": {"expires": 10}},
+    # The second look at what was settled since.
+    "look again": {"task": "audit.inspect", "schedule": 10.0, "options": {"expires": 30}},
 }
 
 # ── What is written down about the running of it ─────────────────────────────────────────────────────

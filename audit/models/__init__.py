@@ -6,10 +6,11 @@ from django.db import models
 
 from audit.models.disputes import Decision, Dispute, Proposal
 from audit.models.flags import Flag, Reading
+from audit.models.inspection import Discrepancy, Inspection
 from audit.models.log import CurrentTransaction, LogEntry, TransactionField
 from audit.models.sealing import Checkpoint, Frontier, Leaf, Subtree
 
-APPEND_ONLY: tuple[type[models.Model], ...] = (LogEntry, Leaf, Subtree, Checkpoint, Decision)
+APPEND_ONLY: tuple[type[models.Model], ...] = (LogEntry, Leaf, Subtree, Checkpoint, Decision, Discrepancy)
 """Tables of this app that triggers and grants keep from ever being changed."""
 
 __all__ = [
@@ -17,9 +18,11 @@ __all__ = [
     "Checkpoint",
     "CurrentTransaction",
     "Decision",
+    "Discrepancy",
     "Dispute",
     "Flag",
     "Frontier",
+    "Inspection",
     "Leaf",
     "LogEntry",
     "Proposal",

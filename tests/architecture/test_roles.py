@@ -33,6 +33,7 @@ APPEND_ONLY = (
     "settlement_uncovered",
     "audit_logentry",
     "audit_decision",
+    "audit_discrepancy",
     *SEALED,
 )
 
