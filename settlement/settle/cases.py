@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,7 +12,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from casino import devices, events, record, rounds
+from casino import devices, record, rounds
 from casino.models import Standing
 from casino.record import RoundRecord
 from settlement import rule_sheets
@@ -52,7 +53,7 @@ class Case:
     refused: set[str] = field(default_factory=set)
     alias_of_id: UUID | None = None
     _written: dict[str, Any] | None = None
-    _record_sha256: str = ""
+    _record_json: str = ""
 
     @property
     def finished(self) -> bool:
@@ -81,11 +82,20 @@ class Case:
         return self._written
 
     @property
+    def record_json(self) -> str:
+        """The written record as text: what ``events.canonical`` gives, without its search for floats (a record has
+        none)."""
+        if not self._record_json:
+            self._record_json = _encode(self.written)
+        return self._record_json
+
+    @property
     def record_sha256(self) -> str:
         """SHA-256 of the written record, in hexadecimal."""
-        if not self._record_sha256:
-            self._record_sha256 = hashlib.sha256(events.canonical(self.written)).hexdigest()
-        return self._record_sha256
+        return hashlib.sha256(self.record_json.encode()).hexdigest()
+
+
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 
 
 _ROWS = """

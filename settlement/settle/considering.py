@@ -56,8 +56,13 @@ class Considered:
 
     @property
     def moved(self) -> int:
-        """What is at stake between this and how the round stands: the sum over its wagers, in minor units."""
+        """What moves between how the round stands and this: the sum over its wagers, in minor units."""
         return sum(line.moved for line in self.lines)
+
+    def apart(self, other: Considered) -> int:
+        """Return what lies between this and another outcome of the round: the sum over its wagers, in minor units."""
+        ours, theirs = ({line.wager: line.after or 0 for line in one.lines} for one in (self, other))
+        return sum(abs(ours.get(wager, 0) - theirs.get(wager, 0)) for wager in {*ours, *theirs})
 
     def written(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -96,7 +101,9 @@ class Question:
         """
         kinds = [fact["kind"] for fact in facts]
         if not kinds or not {*kinds} <= {*rounds.DECIDED_KINDS, STANDS}:
-            raise Refusal("invalid_value", fields={"facts": " · ".join(sorted({*rounds.DECIDED_KINDS, STANDS}))})
+            raise Refusal(
+                "invalid_value", fields={"facts": " · ".join(sorted({*rounds.DECIDED_KINDS, STANDS}))}
+            )
         if self.case.standing in (Standing.PLAYING, Standing.DUE) and set(kinds) != {"round_voided"}:
             raise Refusal("round_not_settled")
         if STANDS not in kinds:

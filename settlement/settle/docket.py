@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -122,7 +123,7 @@ class Docket:
                 case.id,
                 Standing.HELD,
                 verdict.reasons,
-                record=case.written,
+                record=case.record_json,
                 cards_seen=case.record.cards_seen,
             )
         )
@@ -242,7 +243,7 @@ class Docket:
             case=case,
             number=number,
             verdict=verdict,
-            stored=stored,
+            lines=lines.written(stored),
             gaming_day=gaming_day,
             inputs=inputs.written(),
             journals=journals,
@@ -254,7 +255,7 @@ class Docket:
             Told(
                 case.id,
                 verdict.outcome,
-                record=case.written,
+                record=case.record_json,
                 cards_seen=case.record.cards_seen,
                 gaming_day=gaming_day,
             )
@@ -327,7 +328,7 @@ class Docket:
                 "outcome": revision.verdict.outcome,
                 "sheet_sha256": case.sheet_sha256,
                 "record_sha256": case.record_sha256,
-                "lines_sha256": lines.lines_sha256(revision.stored),
+                "lines_sha256": hashlib.sha256(revision.lines.encode()).hexdigest(),
                 "house_net": revision.verdict.house_net,
                 "currency": case.currency,
                 "gaming_day": revision.gaming_day.isoformat(),

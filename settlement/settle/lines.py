@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from typing import Any
 
-from casino import cards, events
+from casino import cards
 from settlement.rules.payouts import BankLine, Line
 
 BANK = "bank"
@@ -78,6 +79,15 @@ def of_bank(bank: BankLine) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+def written(stored: Sequence[Sequence[Any]]) -> str:
+    """Return lines, in the order of their ordinals, as the JSON that is hashed and stored: what ``events.canonical``
+    gives, without its search for floats (a line's amounts are whole numbers since they were judged)."""
+    return _encode(stored)
+
+
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
+
+
 def lines_sha256(stored: Sequence[Sequence[Any]]) -> str:
     """Return the SHA-256, in hexadecimal, of lines in the order of their ordinals."""
-    return hashlib.sha256(events.canonical([list(line) for line in stored])).hexdigest()
+    return hashlib.sha256(written(stored).encode()).hexdigest()

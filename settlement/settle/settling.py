@@ -87,7 +87,7 @@ def correct(
     # The lock first: what was settled last, and what it cited, is read under it.
     locked = cases.read([round_id], lock=True)
     before = effective(round_id)
-    if not locked or before is None or not locked[0].finished:
+    if not locked or before is None:
         raise Refusal("round_not_settled")
     named = {*cites, *before.cites}
     (case,) = cases.read([round_id], lock=True, cites={round_id: named})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
@@ -10,7 +11,6 @@ from uuid import UUID
 
 from django.db import connection
 
-from casino import events
 from settlement.ledger import NewJournal
 from settlement.rules.payouts import Verdict
 from settlement.settle import lines
@@ -25,7 +25,7 @@ class Revision:
     case: Case
     number: int
     verdict: Verdict
-    stored: list[tuple[Any, ...]]
+    lines: str
     gaming_day: date
     inputs: dict[str, Any]
     journals: dict[str, NewJournal]
@@ -37,7 +37,29 @@ class Revision:
     approved_by: UUID | None = None
 
 
-_INSERT = """
+_TYPES = {
+    "stake": "bigint",
+    "hand_taem": "smallint",
+    "hand_deng": "smallint",
+    "dealer_taem": "smallint",
+    "dealer_deng": "smallint",
+    "multiple": "smallint",
+    "gross": "bigint",
+    "uncovered": "bigint",
+    "commission": "bigint",
+    "net": "bigint",
+    "rounding_bp": "bigint",
+}
+
+
+def _column(place: int, name: str) -> str:
+    if name in ("cards", "dealer_cards"):
+        return f"ARRAY(SELECT jsonb_array_elements_text(l.line->{place}))"
+    return f"(l.line->>{place})::{_TYPES.get(name, 'text')}"
+
+
+# Documents, not arrays: a document travels as it was hashed, where an array is escaped element by element.
+_INSERT = f"""
 WITH settled AS (
     INSERT INTO settlement_settlement (id, round_id, revision, outcome, sheet_id, journal_id, shortfall_id, reversal_id,
         shortfall_reversal_id, supersedes_id, because, acted_by_id, approved_by_id, upto, cites, inputs, record_sha256,
@@ -52,74 +74,69 @@ WITH settled AS (
            house_net bigint, currency text, gaming_day date)
 ), uncovered AS (
     INSERT INTO settlement_uncovered (round_id, wager, account_code, exposure, reason, recorded_at)
-    SELECT n.*, %(now)s FROM unnest(%(u_rounds)s::uuid[], %(u_wagers)s::text[], %(u_accounts)s::text[],
-           %(u_exposures)s::bigint[], %(u_reasons)s::text[]) AS n
+    SELECT n.round, n.wager, n.account, n.exposure, n.reason, %(now)s
+      FROM jsonb_to_recordset(%(uncovered)s::jsonb)
+        AS n (round uuid, wager text, account text, exposure bigint, reason text)
 )
-INSERT INTO settlement_line (settlement_id, ordinal, wager, hand, owner_kind, owner_ref, account, stake, cards,
-    hand_kind, hand_taem, hand_deng, dealer_cards, dealer_kind, dealer_taem, dealer_deng, step, multiple, gross,
-    uncovered, commission, net, rounding_bp)
-SELECT n.settlement, n.ordinal, n.wager, n.hand, n.owner_kind, n.owner_ref, n.account, n.stake,
-       string_to_array(n.cards, ' '), n.hand_kind, n.hand_taem, n.hand_deng, string_to_array(n.dealer_cards, ' '),
-       n.dealer_kind, n.dealer_taem, n.dealer_deng, n.step, n.multiple, n.gross, n.uncovered, n.commission, n.net,
-       n.rounding_bp
-  FROM unnest(%(l_settlements)s::uuid[], %(l_ordinals)s::int[], %(wager)s::text[], %(hand)s::text[],
-       %(owner_kind)s::text[], %(owner_ref)s::text[], %(account)s::text[], %(stake)s::bigint[], %(cards)s::text[],
-       %(hand_kind)s::text[], %(hand_taem)s::smallint[], %(hand_deng)s::smallint[], %(dealer_cards)s::text[],
-       %(dealer_kind)s::text[], %(dealer_taem)s::smallint[], %(dealer_deng)s::smallint[], %(step)s::text[],
-       %(multiple)s::smallint[], %(gross)s::bigint[], %(uncovered)s::bigint[], %(commission)s::bigint[],
-       %(net)s::bigint[], %(rounding_bp)s::bigint[])
-       AS n (settlement, ordinal, wager, hand, owner_kind, owner_ref, account, stake, cards, hand_kind, hand_taem,
-             hand_deng, dealer_cards, dealer_kind, dealer_taem, dealer_deng, step, multiple, gross, uncovered,
-             commission, net, rounding_bp)
-"""
+INSERT INTO settlement_line (settlement_id, ordinal, {", ".join(lines.LINE_FIELDS)})
+SELECT (s.item->>0)::uuid, l.ordinal - 1, {", ".join(map(_column, range(len(lines.LINE_FIELDS)), lines.LINE_FIELDS))}
+  FROM jsonb_array_elements(%(lines)s::jsonb) AS s (item),
+       jsonb_array_elements(s.item->1) WITH ORDINALITY AS l (line, ordinal)
+"""  # noqa: S608 - only names of columns
 
 
 def insert(revisions: Sequence[Revision], ids: Mapping[tuple[UUID, str], UUID], *, now: datetime) -> None:
     """Write settlements, their lines and what was uncovered, by one statement."""
-    values: dict[str, Any] = {"now": now, "settlements": _settlements_json(revisions, ids)}
-    uncovered = [(revision.case.id, *row) for revision in revisions for row in revision.uncovered]
-    for place, name in enumerate(("u_rounds", "u_wagers", "u_accounts", "u_exposures", "u_reasons")):
-        values[name] = [row[place] for row in uncovered]
-    stored = [
-        (revision.id, ordinal, line) for revision in revisions for ordinal, line in enumerate(revision.stored)
+    uncovered = [
+        {
+            "round": str(revision.case.id),
+            "wager": wager,
+            "account": account,
+            "exposure": exposure,
+            "reason": reason,
+        }
+        for revision in revisions
+        for wager, account, exposure, reason in revision.uncovered
     ]
-    values["l_settlements"] = [settlement for settlement, _, _ in stored]
-    values["l_ordinals"] = [ordinal for _, ordinal, _ in stored]
-    for place, name in enumerate(lines.LINE_FIELDS):
-        column = [line[place] for _, _, line in stored]
-        # unnest() would flatten arrays of arrays: lists of cards travel as text.
-        values[name] = [" ".join(item) for item in column] if name in ("cards", "dealer_cards") else column
     with connection.cursor() as cursor:
-        cursor.execute(_INSERT, values)
+        cursor.execute(
+            _INSERT,
+            {
+                "now": now,
+                "settlements": json.dumps([_described(revision, ids) for revision in revisions]),
+                "uncovered": json.dumps(uncovered),
+                "lines": _listed(f'["{revision.id}",{revision.lines}]' for revision in revisions),
+            },
+        )
 
 
-def _settlements_json(revisions: Sequence[Revision], ids: Mapping[tuple[UUID, str], UUID]) -> str:
+def _listed(documents: Iterable[str]) -> str:
+    return f"[{','.join(documents)}]"
+
+
+def _described(revision: Revision, ids: Mapping[tuple[UUID, str], UUID]) -> dict[str, Any]:
     def text(value: UUID | None) -> str | None:
         return str(value) if value is not None else None
 
-    rows = [
-        {
-            "id": str(revision.id),
-            "round": str(revision.case.id),
-            "revision": revision.number,
-            "outcome": revision.verdict.outcome,
-            "sheet": text(revision.case.sheet_id),
-            **{
-                part: text(ids.get((revision.id, part)))
-                for part in ("journal", "shortfall", "reversal", "shortfall_reversal")
-            },
-            "supersedes": text(revision.supersedes),
-            "because": text(revision.because),
-            "acted_by": text(revision.acted_by),
-            "approved_by": text(revision.approved_by),
-            "upto": revision.case.upto,
-            "cites": revision.cites,
-            "inputs": revision.inputs,
-            "record_sha256": revision.case.record_sha256,
-            "house_net": revision.verdict.house_net,
-            "currency": revision.case.currency,
-            "gaming_day": revision.gaming_day.isoformat(),
-        }
-        for revision in revisions
-    ]
-    return events.canonical(rows).decode()
+    return {
+        "id": str(revision.id),
+        "round": str(revision.case.id),
+        "revision": revision.number,
+        "outcome": revision.verdict.outcome,
+        "sheet": text(revision.case.sheet_id),
+        **{
+            part: text(ids.get((revision.id, part)))
+            for part in ("journal", "shortfall", "reversal", "shortfall_reversal")
+        },
+        "supersedes": text(revision.supersedes),
+        "because": text(revision.because),
+        "acted_by": text(revision.acted_by),
+        "approved_by": text(revision.approved_by),
+        "upto": revision.case.upto,
+        "cites": revision.cites,
+        "inputs": revision.inputs,
+        "record_sha256": revision.case.record_sha256,
+        "house_net": revision.verdict.house_net,
+        "currency": revision.case.currency,
+        "gaming_day": revision.gaming_day.isoformat(),
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 from uuid import uuid4
 
@@ -185,7 +186,7 @@ def test_a_settled_round_keeps_its_record_its_cards_and_the_day() -> None:
     effective = settle.effective(round_id)
     assert effective is not None
     assert row.record == case.written
-    assert effective.record_sha256 == case.record_sha256
+    assert effective.record_sha256 == hashlib.sha256(events.canonical(case.written)).hexdigest()
 
 
 def test_the_witness_is_told_of_every_amount_that_moved(settings: Any) -> None:
@@ -206,7 +207,8 @@ def test_the_witness_is_told_of_every_amount_that_moved(settings: Any) -> None:
     ]
     assert fact.data["journals"][0]["id"] == str(effective.journal_id)
     stored = Line.objects.filter(settlement=effective).values_list(*settle.LINE_FIELDS)
-    assert fact.data["lines_sha256"] == settle.lines_sha256(list(stored))
+    as_evidence = events.canonical([list(line) for line in stored])
+    assert fact.data["lines_sha256"] == hashlib.sha256(as_evidence).hexdigest()
     assert (fact.data["house_net"], fact.data["record_sha256"]) == (-100_00, effective.record_sha256)
 
 
