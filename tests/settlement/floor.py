@@ -125,14 +125,16 @@ def a_round_id(number: int) -> UUID:
 
 
 def a_report(seq: int, kind: str, round: UUID, data: Mapping[str, Any], *, at: datetime = NOW) -> Report:
-    content = json.dumps([seq, kind, str(round), dict(data)], sort_keys=True)
+    # A camera's confidence is kept as it was written, as the door does.
+    data = {name: str(value) if isinstance(value, float) else value for name, value in data.items()}
+    content = json.dumps([seq, kind, str(round), data], sort_keys=True)
     return Report(
         seq=seq,
         sha256=hashlib.sha256(content.encode()).digest(),
         event_id=str(uuid.uuid4()),
         kind=kind,
         round=round,
-        data=dict(data),
+        data=data,
         happened_at=at,
     )
 

@@ -160,6 +160,19 @@ def test_asked_again_without_a_change_the_same_hold_stands() -> None:
     assert ends_of("w1") == [(500_00, "")]
 
 
+def test_a_wager_raised_too_far_is_refused_with_what_its_own_hold_frees() -> None:
+    """550 baht, 500 of them behind the wager itself: raised to 120 it needs 600, and 550 are there."""
+    table, nok = a_table(), a_wallet("A17", 550)
+    round_id = table.tell(BET)
+    covered(round_id)
+
+    table.tell("change w1 120", round=round_id)
+
+    assert answered(covered(round_id)) == {"w1": (600_00, 550_00, "insufficient_funds")}
+    assert holds() == {}
+    assert money()[nok] == 550_00
+
+
 def test_a_refused_wager_that_is_lowered_is_covered() -> None:
     table, nok = a_table(), a_wallet("A17", 350)
     round_id = table.tell(BET)

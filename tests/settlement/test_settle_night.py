@@ -82,6 +82,7 @@ def in_other_pieces(ids: Sequence[UUID]) -> Iterator[Sequence[UUID]]:
 
 
 @pytest.mark.django_db
+@pytest.mark.timeout(600)
 def test_the_night_is_posted_to_the_satang_in_any_cutting() -> None:
     expected = case("night.expected.json")
     tables = recorded_night()

@@ -119,7 +119,7 @@ def test_a_preview_takes_six_statements_and_writes_nothing() -> None:
         floor.settle.preview(round_id)
 
     assert len(seen) <= 6
-    assert all(statement.lstrip().startswith("SELECT") for statement in seen)
+    assert not [one for one in seen if "INSERT" in one or "UPDATE" in one or "DELETE" in one]
 
 
 def test_covering_a_round_takes_the_same_statements_for_one_wager_and_for_nine() -> None:

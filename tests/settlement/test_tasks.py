@@ -110,15 +110,21 @@ def test_a_whole_batch_of_rounds_that_cannot_be_judged_keeps_no_other_waiting(
 
 @pytest.mark.django_db
 def test_a_sweep_whose_time_is_up_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    a_table().tell(WON)
+    round_id = a_table().tell(WON)
+    settle_rounds = settle.settle_rounds
+    left = iter([0])
 
-    def out_of_time(_: Any) -> None:
-        raise SoftTimeLimitExceeded
+    def out_of_time(ids: Any) -> Any:
+        for _ in left:
+            raise SoftTimeLimitExceeded
+        return settle_rounds(ids)
 
     monkeypatch.setattr(settle, "settle_rounds", out_of_time)
 
     with pytest.raises(SoftTimeLimitExceeded):
         tasks.sweep()
+
+    assert standing(round_id) == "due"
 
 
 # -- a worker --------------------------------------------------------------------------------------------------
