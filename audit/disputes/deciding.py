@@ -99,7 +99,7 @@ def _mine_to_propose(dispute: UUID, by: Person, token: UUID) -> Dispute:
 def _propose(dispute: Dispute, *, by: Person, facts: Facts, reason_code: str, note: str) -> Proposal:
     act = events.current()
     chosen = [_with_reason(fact, reason_code) for fact in facts]
-    considered = options.consequences(dispute.round_id, chosen)
+    considered, at_risk = options.weighed(dispute.round_id, chosen, subject=dispute.subject)
     written = considered.written()
     Proposal.objects.filter(dispute=dispute, withdrawn_at=None).update(withdrawn_at=act.now)
     last = Proposal.objects.filter(dispute=dispute).aggregate(last=Max("ordinal"))["last"] or 0
@@ -116,7 +116,7 @@ def _propose(dispute: Dispute, *, by: Person, facts: Facts, reason_code: str, no
         proposed_at=act.now,
     )
     dispute.state = Dispute.State.PROPOSED
-    dispute.money_at_risk = max(dispute.money_at_risk, considered.moved)
+    dispute.money_at_risk = max(dispute.money_at_risk, at_risk)
     dispute.needs_two = dispute.needs_two or dispute.money_at_risk > settings.DISPUTES["threshold"]
     dispute.save(update_fields=["state", "money_at_risk", "needs_two"])
     events.announce([_proposed(dispute, proposal)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 from uuid import UUID
 
@@ -45,15 +46,36 @@ def options_of(round_id: UUID, *, subject: str = "") -> list[Option]:
     return [*found, *(_option(ENDS, question, facts) for facts in ends)]
 
 
-def at_risk(found: Sequence[Option]) -> int:
-    """Return the most that an answer would move, in minor units. A void moves whatever the round moved and answers
-    nothing: who proposes one puts that at risk."""
-    return max((option.considered.moved for option in found if option.sort == ANSWERS), default=0)
+def at_risk(round_id: UUID, *, subject: str = "") -> int:
+    """Return the most that lies between two answers, or between an answer and how the round was settled (minor units).
+
+    Where every answer comes to the same, nothing is at risk. A void answers nothing: who proposes one puts at risk
+    whatever it takes from the answers.
+    """
+    outcomes = _outcomes(settle.question(round_id), subject)
+    return max((one.apart(other) for one, other in combinations(outcomes, 2)), default=0)
+
+
+def weighed(round_id: UUID, facts: Sequence[Mapping[str, Any]], *, subject: str) -> tuple[Considered, int]:
+    """Return what would come of a round under these facts, and the most that lies between that and an answer; where
+    nothing answers, between that and how the round stands."""
+    question = settle.question(round_id)
+    considered = question.consider(facts)
+    outcomes = _outcomes(question, subject)
+    return considered, max((considered.apart(other) for other in outcomes), default=considered.moved)
 
 
 def consequences(round_id: UUID, facts: Sequence[Mapping[str, Any]]) -> Considered:
     """Return what would come of a round under these facts."""
     return settle.question(round_id).consider(facts)
+
+
+def _outcomes(question: Question, subject: str) -> list[Considered]:
+    """What each answer comes to; of a settled round also how it stands."""
+    if question.case.standing in (Standing.PLAYING, Standing.DUE):
+        return []
+    found = [question.consider(facts) for facts in _facts(question, subject)]
+    return [*found, question.consider([{"kind": settle.STANDS}])] if question.case.finished else found
 
 
 def _option(sort: str, question: Question, facts: Sequence[Mapping[str, Any]]) -> Option:

@@ -43,7 +43,7 @@ def raise_dispute(
 ) -> Dispute:
     """Open a dispute about a round, or a hand, slot or wager of it; ``flag`` makes a flag about it into one.
 
-    What is at risk is the most that any answer at hand would move; above the house's threshold two people decide.
+    What is at risk is the most that lies between two answers at hand; above the house's threshold two people decide.
     Refuses ``dispute_open`` for a second one about the same, ``dispute_undecided`` when ``follows`` is not decided,
     ``dispute_followed`` when it has its follower, ``flag_answered``, and ``round_not_opened`` where there is nothing to
     judge. Must run in an act.
@@ -58,7 +58,7 @@ def raise_dispute(
         subject = subject_of(flagged)
     if not SUBJECT.fullmatch(subject):
         raise Refusal("invalid_value", fields={"subject": "p1, p1.3, w2, or empty"})
-    at_risk = options.at_risk(options.options_of(round.id, subject=subject))
+    at_risk = options.at_risk(round.id, subject=subject)
     house = settings.DISPUTES
     dispute = Dispute(
         id=events.uuid7(act.now),

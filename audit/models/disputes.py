@@ -16,7 +16,7 @@ class Dispute(models.Model):
     objects to the decision raises another that ``follows`` it.
 
     ``subject`` is the round, hand, slot or wager (``""``, ``p1``, ``p1.3``, ``w2``). ``money_at_risk`` (minor units) is
-    the most that any of the facts at hand would move; above the house's threshold ``needs_two`` people decide. A claim
+    the most that lies between two outcomes at hand; above the house's threshold ``needs_two`` people decide. A claim
     is a lease: ``claim_token`` in the form decides, until ``claim_until``.
     """
 

@@ -61,12 +61,12 @@ def test_a_dispute_says_who_objects_to_what_and_until_when_it_must_be_decided(se
         watcher(),
     )
     assert found.deadline_at == THEN + timedelta(hours=24)
-    assert (found.money_at_risk, found.currency, found.needs_two) == (100_00, "THB", False)
+    assert (found.money_at_risk, found.currency, found.needs_two) == (200_00, "THB", False)
     assert Round.objects.get(pk=round_id).in_dispute
     assert dispute.id == found.id
 
 
-@pytest.mark.parametrize(("threshold", "two"), [(100_00, False), (99_99, True)])
+@pytest.mark.parametrize(("threshold", "two"), [(200_00, False), (199_99, True)])
 def test_two_people_decide_above_the_threshold_not_at_it(settings: Any, threshold: int, two: bool) -> None:
     settings.DISPUTES = {"deadline_hours": 24, "threshold": threshold, "lease_minutes": 10}
     assert raised(a_held_round(a_table(camera=True))).needs_two is two
@@ -80,6 +80,29 @@ def test_a_void_alone_puts_nothing_at_risk_until_somebody_proposes_it(settings: 
     proposed(dispute, VOID)
     dispute.refresh_from_db()
     assert (dispute.money_at_risk, dispute.needs_two) == (100_00, True)
+
+
+def test_where_every_answer_comes_to_the_same_nothing_is_at_risk() -> None:
+    """A five of diamonds or of clubs: both make the guest's eight, and whoever wins is paid whichever it was."""
+    text = "bet w1 p1 100\np1 3S 5D\ndealer KC 6D\ncamera: p1.2 5C\nclose"
+    dispute = raised(a_held_round(a_table(camera=True), text))
+    assert dispute.money_at_risk == 0
+    decided(dispute, ruled("p1.2", "5C"))
+    dispute.refresh_from_db()
+    assert (dispute.money_at_risk, dispute.needs_two) == (0, False)
+
+
+def test_a_card_that_nobody_read_is_at_risk_as_far_as_it_is_from_what_was_read() -> None:
+    """With a nine the guest has 2 and loses 100, between the answers +100 and −100; with a six of spades he wins
+    double."""
+    dispute = raised(a_held_round(a_table(camera=True)))
+    token = claimed(dispute)
+    proposed(dispute, ruled("p1.2", "9D"), token=token)
+    dispute.refresh_from_db()
+    assert dispute.money_at_risk == 200_00
+    proposed(dispute, ruled("p1.2", "6S"), token=token)
+    dispute.refresh_from_db()
+    assert dispute.money_at_risk == 300_00
 
 
 def test_the_same_is_disputed_once_another_part_of_the_round_besides() -> None:
