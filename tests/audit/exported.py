@@ -12,6 +12,7 @@ from uuid import UUID
 
 import pytest
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 from psycopg import sql
 
@@ -23,6 +24,7 @@ from audit.verify.signing import Key
 from casino import events, people
 from casino.events import Principal
 from casino.models import Person, Round
+from settlement.models import Settlement
 from tests.audit.evidence import copied
 from tests.database import House
 
@@ -99,10 +101,22 @@ def exported(
 def _dossiers(told: dict[str, UUID], sizes: list[int]) -> dict[str, Dossier]:
     settled = Round.objects.filter(standing="settled", table__code="PD06").order_by("number")
     rounds = {story: told[story] for story in ("corrected", "voided", "held")}
-    rounds["plain"], rounds["wallet"] = settled.filter(in_dispute=False)[0].id, settled.reverse()[0].id
+    rounds["plain"], rounds["wallet"] = paid("PD06")[0].round_id, settled.reverse()[0].id
     found = {story: made(events.SERVICE, round_id, kept=sizes) for story, round_id in rounds.items()}
     with events.act(actor=events.SERVICE, request_id="test", now=timezone.now()):
         return {**found, "disputed": dossier.of_dispute(told["by_two"])}
+
+
+def paid(table: str) -> QuerySet[Settlement]:
+    """The first revisions at a table that moved money and that nobody disputes, in the order of play."""
+    return (
+        Settlement.objects.filter(
+            round__standing="settled", round__table__code=table, round__in_dispute=False, revision=1,
+            journal__isnull=False,
+        )
+        .select_related("round__session", "round__table")
+        .order_by("round__number")
+    )  # fmt: skip
 
 
 def made(actor: Principal, round_id: UUID, *, kept: list[int] | None = None) -> Dossier:

@@ -24,10 +24,10 @@ from audit.verify.reading import Failure
 from casino import events
 from casino.events import Fact
 from casino.models import Person, Round, TableSession
-from settlement.models import Line, Settlement
+from settlement.models import Line
 from tests.audit import sealing
 from tests.audit.conftest import Played
-from tests.audit.exported import Exported, exported, made, member
+from tests.audit.exported import Exported, exported, made, member, paid
 
 __all__ = ["exported"]
 
@@ -45,7 +45,7 @@ def download(client: Client, round_id: UUID, **query: Any) -> Any:
 
 
 def a_settled_round(table: str = "PD06") -> Round:
-    return Round.objects.filter(standing="settled", table__code=table, in_dispute=False).order_by("number")[0]
+    return paid(table)[0].round
 
 
 # -- what is in it ---------------------------------------------------------------------------------------------
@@ -348,14 +348,14 @@ ALTERED = {
             'UPDATE casino_roundevent SET payload = payload || \'{{"card": "2D"}}\''
             " WHERE round_id = {round} AND kind = 'card_dealt' AND payload ->> 'hand' = 'p1'"
         ),
-        "V5 revisions/1",
+        "V5 events/",
     ),
     "a stake": (
         (
             "UPDATE casino_roundevent SET payload = jsonb_set(payload, '{{stake,amount}}', '1')"
             " WHERE round_id = {round} AND kind = 'bet_placed'"
         ),
-        "V5 revisions/1",
+        "V5 events/",
     ),
     "a device's number": (
         (
@@ -388,9 +388,7 @@ def test_a_dossier_of_an_altered_house_names_what_was_altered(
     played: Played, tmp_path: Path, what: str
 ) -> None:
     statement, named = ALTERED[what]
-    settled = Settlement.objects.filter(
-        round__standing="settled", round__table__code="PD06", round__in_dispute=False, journal__isnull=False
-    ).order_by("round__number")[0]
+    settled = paid("PD06")[0]
     assert Line.objects.filter(settlement=settled).exists()
     _alter(
         played,
