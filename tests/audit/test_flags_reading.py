@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from audit import flags
 from audit.models import Flag, LogEntry, Reading
 from audit.tasks import read_flags
 from tests.audit import flagged
@@ -143,3 +144,14 @@ def test_a_log_of_another_name_is_read_from_its_beginning(settings: object) -> N
     reading = Reading.objects.get()
     assert (reading.origin, kinds()) == ("pokdeng-2", ["late_bet", "late_bet"])
     assert reading.position < 2 * position
+
+
+def test_an_answer_stays_when_the_same_is_found_again() -> None:
+    settled_late_bet()
+    flagged.read_all()
+    flag = Flag.objects.get(kind="late_bet")
+    with floor.act():
+        flags.close(flag=flag.id, by=floor.a_person("V01", "surveillance"), code="explained", reason="a slip")
+    Reading.objects.update(position=0)
+    flagged.read_all()
+    assert list(Flag.objects.filter(kind="late_bet").values_list("id", "state")) == [(flag.id, "closed")]
