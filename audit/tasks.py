@@ -19,7 +19,10 @@ def look_on() -> int:
     """Take the standing inspection a few steps on; return how many leaves were looked at. The next bell goes on."""
     now = timezone.now()
     events.attempt(
-        lambda _: inspection.begin(now=now), actor=events.SERVICE, request_id=f"inspect-{uuid4().hex}", now=now
+        lambda _: inspection.begin(now=now),
+        actor=events.SERVICE,
+        request_id=f"inspect-{uuid4().hex}",
+        now=now,
     )
     looked_at = 0
     while looked_at < STEPS * inspection.MOST:
