@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from casino.models import StoredAnswer
 from settlement.models import Settlement
@@ -15,22 +14,11 @@ from tests import world
 from tests.races import together
 from tests.races.together import Unlocked
 from tests.rules.given import short_round
+from tests.settlement.doors import signed_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 KEY_UNLOCKED = Unlocked(instead=(("pg_try_advisory_xact_lock(hashtextextended(%s, 0))", "(length(%s) > 0)"),))
-
-
-def signed_in(badge: str) -> Client:
-    client = Client()
-    answer = client.post(
-        "/api/v1/session",
-        json.dumps({"badge": badge, "password": world.PASSWORD}),
-        content_type="application/json",
-    )
-    assert answer.status_code == 200, answer.content
-    client.defaults["HTTP_X_CSRFTOKEN"] = answer.json()["csrf_token"]
-    return client
 
 
 def a_correction_to_ask_for() -> Callable[[], Any]:
@@ -46,7 +34,7 @@ def a_correction_to_ask_for() -> Callable[[], Any]:
     ruling = {"hand": "dealer", "position": 2, "card": "8D", "reason": "seen on video"}
     [event] = told.tell({"type": "card_ruled", "data": ruling})
     assert terminal.send("PD01", [event]) == ["recorded"]
-    people = signed_in(at.supervisor.badge)
+    people = signed_in(at.supervisor)
     body = {"acts": [told.count], "reason": "seen on video", "badge": house.author.badge, "pin": world.PIN}
 
     def ask() -> Any:
