@@ -27,6 +27,7 @@ from casino import devices, people
 from casino.events import Principal
 from casino.models import Duty, Person, Role, Round
 from casino.refusals import Refusal
+from settlement import rule_sheets
 from settlement.models import RuleSheet, Settlement
 
 READINGS = ("evidence.read", "log.read")
@@ -293,8 +294,8 @@ def _sheet(round: Round, settlements: Sequence[Settlement]) -> dict[str, Any] | 
     """The sheet that judged the round; before that, the one in force when it opened."""
     sheet = next((one.sheet for one in reversed(settlements) if one.sheet is not None), None)
     if sheet is None and round.opened_at is not None:
-        in_force = RuleSheet.objects.filter(pk__in=_in_force(round.table_id, round.opened_at))
-        sheet = in_force.first()
+        (in_force,) = rule_sheets.in_force([(round.table_id, round.opened_at)])
+        sheet = RuleSheet.objects.get(pk=in_force) if in_force is not None else None
     if sheet is None:
         return None
     return {
@@ -304,12 +305,6 @@ def _sheet(round: Round, settlements: Sequence[Settlement]) -> dict[str, Any] | 
         "sha256": sheet.sha256,
         "said": [],
     }
-
-
-def _in_force(table: UUID, at: datetime) -> list[UUID]:
-    from settlement import rule_sheets
-
-    return [sheet for sheet in rule_sheets.in_force([(table, at)]) if sheet is not None]
 
 
 def _gaps(round: Round) -> list[dict[str, Any]]:

@@ -324,6 +324,17 @@ def fails(data: bytes, exported: Exported) -> bool:
     return False
 
 
+def test_the_same_json_written_in_another_way_is_another_file(exported: Exported) -> None:
+    whole = json.loads(exported.json("plain"))
+    for data in (
+        json.dumps(whole).encode(),
+        exported.json("plain") + b"\n",
+        json.dumps(whole, indent=1).encode(),
+    ):
+        with pytest.raises(Failure, match="not written in the canonical way"):
+            reading.of_json(data)
+
+
 def test_flipped_bytes_anywhere_in_the_json_are_found_without_the_manifest(exported: Exported) -> None:
     data = exported.json("held")
     places = [*range(200), *range(200, len(data), 41), *range(len(data) - 1500, len(data))]
