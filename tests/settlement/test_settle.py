@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -16,7 +17,17 @@ from settlement.models import Account, Entry, Journal, Line, Settlement
 from tests import world
 from tests.casino.telling import TWO_HANDS
 from tests.settlement import floor
-from tests.settlement.floor import AtTable, a_table, a_wallet, lines_of, money, outcome, settled, standing
+from tests.settlement.floor import (
+    NOW,
+    AtTable,
+    a_table,
+    a_wallet,
+    lines_of,
+    money,
+    outcome,
+    settled,
+    standing,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -217,6 +228,21 @@ def test_nothing_is_settled_outside_of_an_act() -> None:
 
     with pytest.raises(events.NoAct):
         settle.settle_rounds([round_id])
+
+
+def test_a_tablet_whose_clock_could_not_be_believed_deserves_a_second_look() -> None:
+    """It says two hours ago, and not when it sent that; what counts is when it was recorded."""
+    table = a_table()
+    round_id = floor.a_round_id(1)
+    reports = [
+        floor.a_report(event.seq, event.kind, round_id, event.data, at=NOW - timedelta(hours=2))
+        for event in floor.telling.events_of(WON)[0]
+    ]
+    with floor.act():
+        floor.rounds.append(device=table.devices["tablet"], reports=reports, sent_at=None)
+
+    assert outcome(round_id) == "settled"
+    assert "device_clock_off" in kinds(round_id)
 
 
 # -- held ------------------------------------------------------------------------------------------------------
