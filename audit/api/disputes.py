@@ -14,10 +14,11 @@ from rest_framework.response import Response
 from audit import disputes
 from audit.models import Decision, Dispute, Proposal
 from casino import people
-from casino.api.door import Door, Shape, described, page_of
+from casino.api.door import Door, Shape, SignedMoney, described, money, page_of
 from casino.events import Act
 from casino.models import Round
 from casino.refusals import Refusal
+from settlement.api import shown
 
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 
@@ -27,7 +28,7 @@ ProposalShown = described(
         "id": serializers.UUIDField(),
         "ordinal": serializers.IntegerField(),
         "facts": serializers.ListField(child=serializers.DictField()),
-        "consequences": serializers.DictField(),
+        "consequences": shown.ConsideredShown(),
         "sha256": serializers.CharField(),
         "reason_code": serializers.CharField(),
         "note": serializers.CharField(),
@@ -47,6 +48,14 @@ DecisionShown = described(
         "settlement": serializers.UUIDField(allow_null=True),
     },
 )
+OptionShown = described(
+    "Option",
+    {
+        "sort": serializers.ChoiceField(["answers", "ends"]),
+        "facts": serializers.ListField(child=serializers.DictField()),
+        "consequences": shown.ConsideredShown(),
+    },
+)
 DisputeShown = described(
     "Dispute",
     {
@@ -59,7 +68,7 @@ DisputeShown = described(
         "raised_by": serializers.UUIDField(),
         "raised_at": serializers.DateTimeField(),
         "deadline_at": serializers.DateTimeField(),
-        "money_at_risk": serializers.DictField(),
+        "money_at_risk": SignedMoney(),
         "needs_two": serializers.BooleanField(),
         "follows": serializers.UUIDField(allow_null=True),
         "state": serializers.ChoiceField(["open", "claimed", "proposed", "decided"]),
@@ -78,7 +87,7 @@ def proposal_shown(proposal: Proposal) -> dict[str, Any]:
         "id": str(proposal.id),
         "ordinal": proposal.ordinal,
         "facts": proposal.facts,
-        "consequences": proposal.consequences,
+        "consequences": shown.considered(proposal.consequences),
         "sha256": proposal.sha256,
         "reason_code": proposal.reason_code,
         "note": proposal.note,
@@ -115,7 +124,7 @@ def dispute_shown(dispute: Dispute) -> dict[str, Any]:
         "raised_by": str(dispute.raised_by_id),
         "raised_at": dispute.raised_at.isoformat(),
         "deadline_at": dispute.deadline_at.isoformat(),
-        "money_at_risk": {"amount": dispute.money_at_risk, "currency": dispute.currency},
+        "money_at_risk": money(dispute.money_at_risk, dispute.currency),
         "needs_two": dispute.needs_two,
         "follows": str(dispute.follows_id) if dispute.follows_id else None,
         "state": dispute.state,
@@ -125,6 +134,11 @@ def dispute_shown(dispute: Dispute) -> dict[str, Any]:
         "proposal": proposal_shown(standing[0]) if standing else None,
         "decision": decision_shown(decision) if decision else None,
     }
+
+
+def _option_shown(option: disputes.Option) -> dict[str, Any]:
+    written = option.written()
+    return written | {"consequences": shown.considered(written["consequences"])}
 
 
 def _standing(dispute: Dispute) -> QuerySet[Proposal]:
@@ -197,11 +211,11 @@ class Disputes(Door):
                 Q(deadline_at__gt=after.deadline_at) | Q(deadline_at=after.deadline_at, id__gt=after.id)
             )
         rows = list(found[: page.limit + 1])
-        shown = rows[: page.limit]
+        listed = rows[: page.limit]
         return Response(
             {
-                "disputes": [dispute_shown(dispute) for dispute in shown],
-                "next": str(shown[-1].id) if len(rows) > page.limit else None,
+                "disputes": [dispute_shown(dispute) for dispute in listed],
+                "next": str(listed[-1].id) if len(rows) > page.limit else None,
             }
         )
 
@@ -246,7 +260,7 @@ class DisputeDetail(Door):
         responses={
             200: described(
                 "DisputeWithOptions",
-                {"dispute": DisputeShown(), "options": serializers.ListField(child=serializers.DictField())},
+                {"dispute": DisputeShown(), "options": OptionShown(many=True)},
             )
         },
     )
@@ -256,7 +270,7 @@ class DisputeDetail(Door):
         open_still = found.state != Dispute.State.DECIDED
         options = disputes.options_of(found.round_id, subject=found.subject) if open_still else []
         return Response(
-            {"dispute": dispute_shown(found), "options": [option.written() for option in options]}
+            {"dispute": dispute_shown(found), "options": [_option_shown(option) for option in options]}
         )
 
 

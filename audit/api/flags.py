@@ -18,6 +18,7 @@ from casino import people
 from casino.api.door import Door, Shape, described, page_of
 from casino.events import Act
 from casino.refusals import Refusal
+from settlement.api import shown
 
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 
@@ -50,7 +51,7 @@ def _shown(flag: Flag) -> dict[str, Any]:
         "table": flag.table.code if flag.table else None,
         "round": str(flag.round_id) if flag.round_id else None,
         "device": flag.device.code if flag.device else None,
-        "detail": flag.detail,
+        "detail": shown.detail(flag.detail, flag.table.currency) if flag.table else flag.detail,
         "entry": flag.entry_id,
         "raised_at": flag.raised_at.isoformat(),
         "state": flag.state,
@@ -106,11 +107,11 @@ class Flags(Door):
                 Q(raised_at__lt=after.raised_at) | Q(raised_at=after.raised_at, id__lt=after.id)
             )
         rows = list(found[: page.limit + 1])
-        shown = rows[: page.limit]
+        listed = rows[: page.limit]
         return Response(
             {
-                "flags": [_shown(flag) for flag in shown],
-                "next": str(shown[-1].id) if len(rows) > page.limit else None,
+                "flags": [_shown(flag) for flag in listed],
+                "next": str(listed[-1].id) if len(rows) > page.limit else None,
             }
         )
 

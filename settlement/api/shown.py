@@ -102,6 +102,28 @@ CoverShown = described(
         )(many=True),
     },
 )
+ConsideredShown = described(
+    "Considered",
+    {
+        "outcome": serializers.CharField(),
+        "reasons": Reasons,
+        "lines": described(
+            "ConsideredLine",
+            {
+                "wager": serializers.CharField(),
+                "hand": serializers.CharField(),
+                "owner": serializers.DictField(),
+                "before": SignedMoney(allow_null=True),
+                "after": SignedMoney(allow_null=True),
+            },
+        )(many=True),
+        "house_net": SignedMoney(),
+        "moved": SignedMoney(help_text="between this and how the round stands"),
+        "currency": serializers.CharField(),
+        "revision": serializers.IntegerField(help_text="0: none"),
+        "upto": serializers.IntegerField(),
+    },
+)
 RoundShown = described(
     "Round",
     {
@@ -253,6 +275,27 @@ def round_as_it_stands(stands: Round) -> dict[str, Any]:
     }
 
 
+def considered(written: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what would come of a round under other facts, as ``Considered`` writes it, with amounts and currency."""
+    currency = written["currency"]
+    return {
+        **written,
+        "lines": [
+            {
+                name: _amount(value, currency) if name in ("before", "after") else value
+                for name, value in line.items()
+            }
+            for line in written["lines"]
+        ],
+        "house_net": money(written["house_net"], currency),
+        "moved": money(written["moved"], currency),
+    }
+
+
+def _amount(known: int | None, currency: str) -> dict[str, Any] | None:
+    return None if known is None else money(known, currency)
+
+
 def _record(written: Mapping[str, Any], currency: str) -> dict[str, Any]:
     """Return a record with its currency, which its canonical form leaves to the table."""
     shown = dict(written)
@@ -269,16 +312,16 @@ def _record(written: Mapping[str, Any], currency: str) -> dict[str, Any]:
 
 def _findings(written: Sequence[Mapping[str, Any]], currency: str) -> list[dict[str, Any]]:
     return [
-        {**finding, "detail": _detail(finding["detail"], currency)} if "detail" in finding else dict(finding)
+        {**finding, "detail": detail(finding["detail"], currency)} if "detail" in finding else dict(finding)
         for finding in written
     ]
 
 
-def _detail(detail: Mapping[str, Any], currency: str) -> dict[str, Any]:
-    """Return a finding's detail; an amount reported in another currency says so itself."""
-    own = detail.get("currency", currency)
+def detail(written: Mapping[str, Any], currency: str) -> dict[str, Any]:
+    """Return a finding's or a flag's detail; an amount reported in another currency says so itself."""
+    own = written.get("currency", currency)
     return {
         name: money(value, own) if name in AMOUNTS_OF_FINDINGS and isinstance(value, int) else value
-        for name, value in detail.items()
+        for name, value in written.items()
         if name != "currency"
     }

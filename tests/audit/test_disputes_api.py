@@ -19,6 +19,7 @@ from casino.people import RIGHTS
 from settlement.models import Settlement
 from tests import world
 from tests.audit.disputing import CONTESTED, STANDS, VOID, WON, decided, raised, ruled
+from tests.rules.given import thb
 from tests.settlement import floor
 from tests.settlement.books import statements
 from tests.settlement.floor import AtTable, a_table, outcome
@@ -194,9 +195,9 @@ def test_an_open_dispute_shows_its_options_and_a_decided_one_its_decision(held: 
         ruled("p1.2", "4D"), ruled("p1.2", "AD"), STANDS, VOID,
     ]  # fmt: skip
     first = shown["options"][0]["consequences"]
-    assert (first["outcome"], first["moved"], first["currency"]) == ("settled", 100_00, "THB")
+    assert (first["outcome"], first["moved"], first["currency"]) == ("settled", thb(100_00), "THB")
     assert first["lines"] == [
-        {"wager": "w1", "hand": "p1", "owner": {"seat": "1"}, "before": None, "after": 100_00}
+        {"wager": "w1", "hand": "p1", "owner": {"seat": "1"}, "before": None, "after": thb(100_00)}
     ]
 
     decision = decided(dispute, ruled("p1.2", "4D"), now=timezone.now())
