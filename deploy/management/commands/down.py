@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import contextlib
 import signal
 import sys
 import time
 from typing import Any
 
+import psutil
 from django.core.management.base import BaseCommand
 
 from deploy.local import place, processes, servers
@@ -32,7 +34,7 @@ def _close() -> str:
     deadline = time.monotonic() + PATIENCE_SECONDS
     told: int | None = None
     while lock is None:
-        told = _ask_to_stop(told=told)
+        told = _ask_to_stop(told=told) or told
         if time.monotonic() > deadline:
             raise Trouble(f"The house did not close within {PATIENCE_SECONDS:.0f} s. See .local/log/.")
         time.sleep(0.1)
@@ -42,8 +44,16 @@ def _close() -> str:
         processes.forget()
         left += servers.stop_unused()
     if was_running:
+        _until_ended(told)
         return "Closed."
     return "Closed what a killed start had left running." if left else "The house was not open."
+
+
+def _until_ended(pid: int | None) -> None:
+    """The lock is free a moment before its holder's process has ended; who asked for `down` may look for it."""
+    if pid is not None:
+        with contextlib.suppress(psutil.NoSuchProcess, psutil.TimeoutExpired):
+            psutil.Process(pid).wait(timeout=10)
 
 
 def _ask_to_stop(*, told: int | None) -> int | None:
