@@ -1,4 +1,4 @@
-"""Who has no part in deciding a dispute: whoever raised it, dealt its round, or ruled or approved in it before.
+"""Who has no part in deciding a dispute: its raiser, and whoever acted at the table, ruled or approved in its round.
 
 The database refuses the same people again (``audit_apart_from``), whatever way a row comes.
 """
@@ -11,7 +11,7 @@ from django.db.models import Q
 
 from audit.models import Dispute
 from casino import people
-from casino.models import Person, Role, RoundEvent
+from casino.models import Person, RoundEvent
 from casino.refusals import Refusal
 from settlement.models import Settlement
 
@@ -24,7 +24,8 @@ def require(dispute: Dispute, by: Person) -> None:
 
 def _had_part_in(dispute: Dispute) -> set[UUID | None]:
     of_round = RoundEvent.objects.filter(Q(round=dispute.round) | Q(round__alias_of=dispute.round))
-    dealt = of_round.filter(person__role=Role.DEALER).values_list("person", flat=True)
+    # Whoever acted at the table: what their role is today says nothing of that day.
+    dealt = of_round.filter(device__isnull=False).values_list("person", flat=True)
     # What a decision signed is another dispute's end, not a part in the round.
     signed = of_round.filter(
         signed__in=(RoundEvent.Signed.SIGNATURE, RoundEvent.Signed.ON_DUTY, RoundEvent.Signed.PAGE)

@@ -4,8 +4,8 @@ from django.conf import settings
 from django.db import migrations, models
 
 
-# Who may end a dispute is decided by the database as well: never whoever raised it, dealt its round, or ruled or approved
-# in it before; nobody whose account is disabled; an auditor, and above the threshold a manager as the second, who is
+# Who may end a dispute is decided by the database as well: never whoever raised it, acted at the table in its round, or
+# ruled or approved in it; nobody whose account is disabled; an auditor, and above the threshold a manager as the second, who is
 # never the one who proposed. States follow one another without a jump.
 GUARDS = """
 CREATE FUNCTION audit_apart_from(dispute uuid, person uuid) RETURNS boolean
@@ -19,7 +19,7 @@ CREATE FUNCTION audit_apart_from(dispute uuid, person uuid) RETURNS boolean
        AND NOT EXISTS (
            SELECT FROM public.casino_roundevent e JOIN public.casino_round x ON x.id = e.round_id
             WHERE (x.id = r.id OR x.alias_of_id = r.id)
-              AND ((e.person_id = person AND p.role = 'dealer')
+              AND ((e.person_id = person AND e.device_id IS NOT NULL)
                    OR (e.signer_id = person AND e.signed IN ('signature', 'on_duty', 'page'))))
        AND NOT EXISTS (
            SELECT FROM public.settlement_settlement s
