@@ -1,7 +1,7 @@
 """Disputes: raise, claim, propose, decide. Deciding chooses facts; what they are worth, settlement says, and posts.
 
-``raising`` opens a dispute, ``options`` are the facts at hand with their consequences, ``claiming`` is the lease,
-``deciding`` the end, and ``apart`` says who has no part in it.
+``raising`` opens a dispute, ``options`` are the facts at hand with their consequences (in words: ``wording``),
+``claiming`` is the lease, ``deciding`` the end, and ``apart`` says who has no part in it.
 """
 
 from audit.disputes.claiming import claim, renew, snooze, take_over

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 from uuid import UUID
 
+from audit.disputes import wording
 from casino import cards
 from casino.models import Standing
 from casino.record import RoundRecord, Slot
@@ -28,8 +29,13 @@ class Option:
     considered: Considered
 
     def written(self) -> dict[str, Any]:
-        """Return it as JSON; ``facts`` can be proposed as they are."""
-        return {"sort": self.sort, "facts": list(self.facts), "consequences": self.considered.written()}
+        """Return it as JSON; ``facts`` can be proposed as they are, ``says`` is what a person reads."""
+        return {
+            "sort": self.sort,
+            "facts": list(self.facts),
+            "consequences": self.considered.written(),
+            "says": wording.option(self.facts, self.considered)._asdict(),
+        }
 
 
 def options_of(round_id: UUID, *, subject: str = "") -> list[Option]:

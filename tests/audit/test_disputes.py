@@ -9,9 +9,11 @@ from uuid import uuid4
 import pytest
 
 from audit import disputes
+from audit.disputes import wording
 from audit.models import Dispute, Flag, Proposal
 from casino.models import Round
 from casino.refusals import Refusal
+from settlement.rules import doubts
 from tests.audit.disputing import (
     CONTESTED,
     STANDS,
@@ -247,6 +249,40 @@ def test_each_reason_to_hold_has_the_answers_that_release_it(
     assert list(found) == [*wanted, "stands", "round_voided"]
     if wanted:
         assert any(one.outcome == "settled" for one in found.values())
+
+
+def said(round_id: Any, **more: Any) -> list[tuple[str, str]]:
+    """The options in words, Thai and English."""
+    written = [option.written()["says"] for option in disputes.options_of(round_id, **more)]
+    return [(one["th"], one["en"]) for one in written]
+
+
+def test_each_option_says_in_one_line_what_would_come_of_it() -> None:
+    """The terminal's five lost to the dealer's six; the camera's pair of threes wins by its deng."""
+    table = a_table(camera=True, feed_lead="terminal")
+    text = "bet w1 p1 300\np1 3S 2D\ndealer KC 6D\ncamera: p1.2 3C\nclose"
+    assert said(a_settled_round(table, text)) == [
+        ("2♦: −฿300 ตามที่จ่ายแล้ว", "2♦: −฿300 as paid"),
+        ("3♣: +฿300 ย้าย ฿600", "3♣: +฿300, ฿600 moves"),
+        ("คงเดิม: −฿300 ตามที่จ่ายแล้ว", "it stands: −฿300 as paid"),
+        ("ยกเลิกรอบ: ฿0 ย้าย ฿300", "void the round: ฿0, ฿300 moves"),
+    ]
+
+
+def test_of_a_held_round_an_option_says_who_would_win_or_that_no_money_moves() -> None:
+    """A pair of threes wins against the dealer's six by its deng; the other card is the dealer's."""
+    table = a_table(camera=True)
+    text = "bet w1 p1 300\np1 3S 3C\ndealer KC 6D\ncamera: p1.2 6D\nclose"
+    assert said(a_held_round(table, text)) == [
+        ("3♣: +฿300", "3♣: +฿300"),
+        ("6♦: ยังค้าง (ไพ่ซ้ำสองที่)", "6♦: still held (one card in two places)"),
+        ("คงเดิม: ยังค้าง (อ่านไพ่ไม่ตรงกัน)", "it stands: still held (reads differ)"),
+        ("ยกเลิกรอบ: เงินไม่ย้าย", "void the round: no money moves"),
+    ]
+
+
+def test_every_reason_to_wait_has_its_words() -> None:
+    assert set(wording._WAITS) == set(doubts.REASONS)
 
 
 def test_the_card_in_question_can_be_confirmed_although_every_feed_agrees() -> None:
