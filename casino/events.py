@@ -138,19 +138,17 @@ def _witness(name: str) -> Witness:
 
 def canonical(value: Any) -> bytes:
     """Return the one way of writing ``value`` as JSON: sorted keys, no spaces, UTF-8, no floats (TypeError)."""
-    _refuse_floats(value)
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    try:
+        text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    except ValueError as fault:
+        raise TypeError("a float has no place in evidence") from fault
+    # Read back by the parser in C: it names a float at a fraction of what a walk over the value costs.
+    json.loads(text, parse_float=_refuse_float)
+    return text.encode()
 
 
-def _refuse_floats(value: Any) -> None:
-    if isinstance(value, float):
-        raise TypeError("a float has no place in evidence")
-    if isinstance(value, dict):
-        for item in value.values():
-            _refuse_floats(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            _refuse_floats(item)
+def _refuse_float(_: str) -> None:
+    raise TypeError("a float has no place in evidence")
 
 
 def uuid7(now: datetime) -> UUID:
