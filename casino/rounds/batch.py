@@ -171,7 +171,11 @@ class _Batch:
             row.closed_at = row.closed_at or instant
             self._make_due(row, self.now + (grace if kind == "round_closed" else timedelta(0)))
         elif row.standing == Standing.HELD:
-            self._make_due(row, self.now)
+            self._make_due_again(row)
+
+    def _make_due_again(self, row: Row) -> None:
+        """A held round may stand differently now; what is left of the camera's grace still runs."""
+        self._make_due(row, max(row.due_at or self.now, self.now))
 
     def _make_due(self, row: Row, due_at: datetime) -> None:
         row.standing, row.reasons, row.due_at, row.changed = Standing.DUE, [], due_at, True
@@ -197,7 +201,7 @@ class _Batch:
         if ground.holes and holes != ground.holes:
             for row in ground.rows.values():
                 if row.standing == Standing.HELD and "sequence_gap" in row.reasons:
-                    self._make_due(row, self.now)
+                    self._make_due_again(row)
         ground.last_seq, ground.holes = last_seq, holes
         writing.write(
             ground=ground,

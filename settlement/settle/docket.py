@@ -125,6 +125,8 @@ class Docket:
                 verdict.reasons,
                 record=case.record_json,
                 cards_seen=case.record.cards_seen,
+                # Should its doubt go within the camera's grace, it waits for the rest of it.
+                due_at=case.due_at if case.due_at and case.due_at > self.act.now else None,
             )
         )
         self.facts.append(

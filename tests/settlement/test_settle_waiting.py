@@ -54,6 +54,17 @@ def test_the_last_read_of_the_camera_ends_the_waiting() -> None:
     assert outcome(round_id, now=NOW + timedelta(milliseconds=400)) == "settled"
 
 
+def test_a_doubt_that_goes_within_the_grace_leaves_the_rest_of_it_to_the_camera() -> None:
+    table = a_table(camera=True)
+    round_id = table.tell(TWO_HANDS + "camera: p1.1 3H\nclose")
+    assert outcome(round_id, now=NOW) == "held: reads_differ"
+
+    table.tell("correct p1.1 3H", round=round_id, at=NOW + timedelta(milliseconds=300))
+
+    assert outcome(round_id, now=NOW + timedelta(milliseconds=400)) == "waiting"
+    assert outcome(round_id, now=NOW + GRACE) == "settled"
+
+
 def test_a_table_without_a_camera_waits_for_nothing() -> None:
     assert outcome(a_table().tell(WON), now=NOW) == "settled"
 
