@@ -6,9 +6,12 @@ from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
+from django.db.models import F, QuerySet
 from django.http import HttpRequest
 
-from audit.admin.lists import Calendar, ReadOnly
+from audit.admin.lists import Calendar, ReadOnly, is_card
+from audit.admin.words import either
+from casino import cards
 from casino.models import (
     Device,
     Duty,
@@ -114,7 +117,23 @@ class RoundAdmin(ReadOnly):
     list_filter = ("standing", "in_dispute", ByMaking)
     list_select_related = ("table",)
     finds: ClassVar = {"uuid": ("id", "session", "alias_of"), "word": ("table__code",)}
-    search_help_text = "A round's or session's id, or a table."
+    search_help_text = either(
+        "A round's or session's id, a table, or cards that lay in it (KS, TH).",
+        "รหัสรอบหรือช่วงเปิดโต๊ะ โต๊ะ หรือไพ่ที่ออกในรอบ (KS, TH)",
+    )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Round], search_term: str
+    ) -> tuple[QuerySet[Round], bool]:
+        words = search_term.split()
+        dealt = [word for word in words if is_card(word)]
+        for word in dealt:
+            queryset = queryset.alias(
+                **{f"holds_{word.lower()}": F("cards_seen").bitand(1 << cards.parse(word.upper()))}
+            ).exclude(**{f"holds_{word.lower()}": 0})
+        return super().get_search_results(
+            request, queryset, " ".join(word for word in words if word not in dealt)
+        )
 
 
 @admin.register(RoundEvent)
@@ -129,8 +148,16 @@ class RoundEventAdmin(ReadOnly):
         "signer", "signed", "happened_at", "instant", "clock_off", "recorded_at", "offset_ms", "hash", "late",
     )  # fmt: skip
     readonly_fields = ("hash",)
-    finds: ClassVar = {"uuid": ("round",), "number": ("id",), "word": ("device__code",)}
-    search_help_text = "A round's id or a device; add a number to find one event."
+    finds: ClassVar = {
+        "uuid": ("round",),
+        "number": ("id",),
+        "word": ("device__code",),
+        "card": ("payload__card",),
+    }
+    search_help_text = either(
+        "A round's id, a device or a card; add a number to find one event.",
+        "รหัสรอบ เครื่อง หรือไพ่ เพิ่มเลขเพื่อหาเหตุการณ์เดียว",
+    )
 
     @admin.display(description="SHA-256")
     def hash(self, event: RoundEvent) -> str:

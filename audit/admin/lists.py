@@ -23,6 +23,8 @@ from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from audit import web
+from audit.admin.words import either
+from casino import cards
 
 OLDER, NEWER = "before", "after"
 ROWS = 100
@@ -33,13 +35,18 @@ SLACK = timedelta(minutes=10)
 class KeyedList(ChangeList):
     """A list paged by primary key: ``before`` and ``after`` name the row at which a page ends or begins."""
 
+    words: ClassVar = {
+        "back": either("Back", "ก่อนหน้า"),
+        "on": either("Further", "ถัดไป"),
+        "about": either("about", "ประมาณ"),
+    }
     older: str | None = None
     newer: str | None = None
     model_admin: ReadOnly
     estimate: int = 0
 
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[Any]:  # noqa: ARG002
-        return ["-pk"]
+        return ["pk" if self.model_admin.oldest_first(request) else "-pk"]
 
     def get_filters_params(self, params: dict[str, Any] | None = None) -> dict[str, Any]:
         kept: dict[str, Any] = super().get_filters_params(params)
@@ -47,12 +54,14 @@ class KeyedList(ChangeList):
 
     def get_results(self, request: HttpRequest) -> None:
         before, after = self._key(request, OLDER), self._key(request, NEWER)
+        on, back = ("gt", "lt") if self.model_admin.oldest_first(request) else ("lt", "gt")
         if after is not None:
-            found = list(self.queryset.filter(pk__gt=after).order_by("pk")[: ROWS + 1])
+            turned = self.queryset.filter(**{f"pk__{back}": after}).reverse()
+            found = list(turned[: ROWS + 1])
             rows, further = found[:ROWS][::-1], len(found) > ROWS
             self._link(rows, older=True, newer=further)
         else:
-            queryset = self.queryset if before is None else self.queryset.filter(pk__lt=before)
+            queryset = self.queryset if before is None else self.queryset.filter(**{f"pk__{on}": before})
             found = list(queryset[: ROWS + 1])
             rows, further = found[:ROWS], len(found) > ROWS
             self._link(rows, older=further, newer=before is not None)
@@ -98,7 +107,7 @@ class Calendar(admin.SimpleListFilter):
     Where ids count up, a day is turned into a range of ids by bisection, so that no index on the time is needed.
     """
 
-    title = "date"
+    title = either("date", "วันที่")
     parameter_name = "on"
     field: ClassVar[str]
     by_id: ClassVar[bool] = False
@@ -172,18 +181,31 @@ class Calendar(admin.SimpleListFilter):
         return low if top is not None and low <= top else None
 
 
+class ByMade(Calendar):
+    """For rows whose ids were made when they were: a day is a range of such ids (UUIDv7)."""
+
+    def narrowed(self, within: QuerySet[Any]) -> QuerySet[Any]:
+        first, last = span(self.value() or "")
+        return within.filter(pk__gte=_made_at(first - SLACK), pk__lt=_made_at(last + SLACK))
+
+
+def _made_at(at: datetime) -> UUID:
+    return UUID(int=int(at.timestamp() * 1000) << 80)
+
+
 _DAY = re.compile(r"^\d{4}(-\d{2}(-\d{2})?)?\Z")
 
 
-def _zone() -> ZoneInfo:
+def zone() -> ZoneInfo:
+    """Return the property's zone, by which days are chosen."""
     return ZoneInfo(str(settings.PROPERTY["zone"]))
 
 
 def _local(at: date | datetime) -> datetime:
     return (
-        at.astimezone(_zone())
+        at.astimezone(zone())
         if isinstance(at, datetime)
-        else datetime(at.year, at.month, at.day, tzinfo=_zone())
+        else datetime(at.year, at.month, at.day, tzinfo=zone())
     )
 
 
@@ -198,14 +220,14 @@ def _is_day(month: str, day: int) -> bool:
 def span(chosen: str) -> tuple[datetime, datetime]:
     """Return the beginning and the end of a year, month or day; raise ValueError for one that is not."""
     year, month, day = ([int(part) for part in chosen.split("-")] + [0, 0])[:3]
-    first = datetime(year, month or 1, day or 1, tzinfo=_zone())
+    first = datetime(year, month or 1, day or 1, tzinfo=zone())
     if day:
         following = first.date() + timedelta(days=1)
     elif month:
         following = date(year + month // 12, month % 12 + 1, 1)
     else:
         following = date(year + 1, 1, 1)
-    return first, datetime(following.year, following.month, following.day, tzinfo=_zone())
+    return first, datetime(following.year, following.month, following.day, tzinfo=zone())
 
 
 class ReadOnly(admin.ModelAdmin):
@@ -261,11 +283,15 @@ class ReadOnly(admin.ModelAdmin):
                     wanted |= Q(**{column: value})
         return wanted
 
+    def oldest_first(self, request: HttpRequest) -> bool:  # noqa: ARG002
+        """Say whether a list is a queue, whose oldest row is its first."""
+        return False
+
     def prepare(self, rows: Sequence[Any]) -> None:
         """Look up what the page's rows need from elsewhere, at once for all of them."""
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        _refuse_writes(request)
+        refuse_writes(request)
         response = super().changelist_view(request, extra_context)
         if response.status_code == 200:
             web.witness_reading(request=request, model=self.opts.label_lower, shown=None)
@@ -278,7 +304,7 @@ class ReadOnly(admin.ModelAdmin):
         form_url: str = "",
         extra_context: Any = None,
     ) -> HttpResponse:
-        _refuse_writes(request)
+        refuse_writes(request)
         response = super().changeform_view(request, object_id, form_url, extra_context)
         if response.status_code == 200:
             web.witness_reading(request=request, model=self.opts.label_lower, shown=object_id)
@@ -289,13 +315,21 @@ class ReadOnly(admin.ModelAdmin):
         raise PermissionDenied
 
 
-def _refuse_writes(request: HttpRequest) -> None:
+def refuse_writes(request: HttpRequest) -> None:
+    """Refuse whatever is no reading."""
     if request.method not in ("GET", "HEAD"):
         raise PermissionDenied
 
 
+def is_card(word: str) -> bool:
+    """Say whether a word names a card (KS, th)."""
+    return len(word) == 2 and word[0].upper() in cards.RANKS and word[1].upper() in cards.SUITS
+
+
 def _readings_of(word: str) -> Iterable[tuple[str, Any]]:
     yield "word", word
+    if is_card(word):
+        yield "card", word.upper()
     if word.isascii() and word.isdecimal() and len(word) < 19:
         yield "number", int(word)
     if re.fullmatch(r"[0-9a-fA-F]{64}", word):

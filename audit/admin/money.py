@@ -8,6 +8,7 @@ from django.contrib import admin
 
 from audit.admin.floor import Few
 from audit.admin.lists import Calendar, ReadOnly
+from audit.admin.words import either
 from settlement.models import (
     Account,
     Count,
@@ -24,7 +25,7 @@ from settlement.models import (
 
 
 class ByGamingDay(Calendar):
-    title = "gaming day"
+    title = either("gaming day", "วันทำการ")
     field = "gaming_day"
 
 
