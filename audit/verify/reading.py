@@ -66,12 +66,10 @@ def read(path: Path) -> Export:
 def of_json(data: bytes, *, with_manifest: bool = False) -> Export:
     """Read the JSON of an export. Raises Failure."""
     try:
-        whole = json.loads(
-            data, object_pairs_hook=_without_doubles, parse_float=_no_number, parse_constant=_no_number
-        )
+        whole = json.loads(data, parse_float=_no_number, parse_constant=_no_number)
     except (ValueError, RecursionError) as fault:
         raise Failure("form", JSON, f"not JSON: {fault}") from None
-    if canonical(whole) != data:
+    if canonical(whole) != data:  # a name that stands twice is found by this too
         raise Failure("form", JSON, "not written in the canonical way")
     fits(whole, WHOLE, JSON)
     return Export(whole["content"], whole["entry"], with_manifest)
@@ -129,13 +127,6 @@ def _check_manifest(members: Mapping[str, bytes]) -> None:
         if listed.get(name) != sha256(members[name]):
             raise Failure("form", name, "is not the file that the manifest lists")
     raise Failure("form", MANIFEST, "is not the manifest of these files")
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name stands twice")
-    return found
 
 
 def _no_number(text: str) -> Any:

@@ -19,7 +19,19 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from audit import notes, verify
-from audit.verify import building, checking, command, ed25519, reading, sealed, signing, told
+from audit.verify import (
+    building,
+    checking,
+    command,
+    ed25519,
+    judged,
+    reading,
+    revisions,
+    sealed,
+    signing,
+    told,
+)
+from audit.verify import events as events_check
 from audit.verify.reading import Failure
 from settlement import settle
 from tests.audit.exported import Exported, exported, member, receipted
@@ -310,6 +322,40 @@ def test_the_file_is_built_of_the_products_own_sources_and_always_the_same(tmp_p
 # -- touched dossiers ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("spoil", "path"),
+    [
+        (lambda whole: whole["content"].update(more=1), "dossier.json.content"),
+        (lambda whole: whole["content"].pop("held"), "dossier.json.content"),
+        (lambda whole: whole.update(entry=[]), "dossier.json.entry"),
+        (lambda whole: whole["content"].update(events={}), "dossier.json.content.events"),
+        (lambda whole: whole["content"]["events"][0].update(seq="1"), "dossier.json.content.events.0.seq"),
+        (lambda whole: whole["content"]["events"][0].update(late=0), "dossier.json.content.events.0.late"),
+        (lambda whole: whole["content"]["round"].update(number=True), "dossier.json.content.round.number"),
+        (lambda whole: whole["content"]["sheet"].update(name=None), "dossier.json.content.sheet.name"),
+    ],
+)
+def test_what_has_another_form_is_named_by_its_path(
+    exported: Exported, spoil: Callable[[dict[str, Any]], None], path: str
+) -> None:
+    whole = json.loads(exported.json("plain"))
+    spoil(whole)
+    with pytest.raises(Failure) as failure:
+        reading.of_json(reading.canonical(whole))
+    assert (failure.value.step, failure.value.row) == ("form", path)
+
+
+def test_an_export_too_large_to_be_one_is_not_read(
+    exported: Exported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dossier.zip").write_bytes(exported.zips["plain"])
+    (tmp_path / "dossier.json").write_bytes(exported.json("plain"))
+    monkeypatch.setattr(reading, "MOST_BYTES", 5_000)
+    for name in ("dossier.zip", "dossier.json"):
+        with pytest.raises(Failure, match="is too large"):
+            reading.read(tmp_path / name)
+
+
 def flipped(data: bytes, place: int) -> bytes:
     spoilt = bytearray(data)
     spoilt[place] ^= 1
@@ -442,7 +488,6 @@ def a_card_in_step(content: dict[str, Any]) -> None:
 
 def in_step(content: dict[str, Any]) -> None:
     """Put right whatever follows from the events in the last revision."""
-    from audit.verify import revisions
     from casino import record
 
     rules = told.rules_of(content)
@@ -468,6 +513,11 @@ def in_step(content: dict[str, Any]) -> None:
     told.fill(content)
 
 
+def another_card(content: dict[str, Any]) -> None:
+    row = next(row for row in content["events"] if row["kind"] == "card_dealt")
+    row["data"]["card"], row["sent"] = "2D", None
+
+
 def two_amounts(content: dict[str, Any]) -> None:
     for place, by in ((0, 7), (1, -7)):
         content["revisions"][0]["journals"][0]["entries"][place]["amount"] += by
@@ -482,6 +532,10 @@ def the_first(kind: str, content: dict[str, Any]) -> dict[str, Any]:
 NET = told.LINE_FIELDS.index("net")
 NEVER = "2026-01-01T00:00:00.000000Z"
 NOBODY = "00000000-0000-7000-8000-000000000000"
+NO_FLAG = {
+    "id": NOBODY, "kind": "card_marked", "subject": "", "detail": {}, "state": "open", "raised_at": NEVER,
+    "close_code": "", "dispute": None, "th": "", "en": "",
+}  # fmt: skip
 AS_VOIDED = in_entry("round.settled", '"outcome":"settled"', '"outcome":"voided"')
 
 TOUCHED: tuple[tuple[str, str, Spoil, str], ...] = (
@@ -527,6 +581,17 @@ TOUCHED: tuple[tuple[str, str, Spoil, str], ...] = (
     ("a reversal removed", "corrected", lambda content: content["revisions"][1].update(
         journals=[one for one in content["revisions"][1]["journals"] if one["part"] != "reversal"]), "V5 journals/"),
     ("a journal's day", "plain", change("revisions", 0, "journals", 0, "gaming_day", to="2026-01-01"), "V5 journals/"),
+    ("which settlement it was", "plain", change("revisions", 0, "id", to=NOBODY), "V5 revisions/1"),
+    ("when it was settled", "plain", change("revisions", 0, "settled_at", to=NEVER), "V5 revisions/1"),
+    ("an entry that stands twice", "plain", lambda content: content["entries"].insert(1, content["entries"][0]),
+     "V1 entries"),
+    ("a proof in capitals", "plain", change("entries", 1, "proof", 0, to=str.upper), "V2 entries/"),
+    ("an entry with a space", "plain",
+     with_its_hash(change("entries", 1, "bytes", to=lambda said: said.replace(":", ": ", 1))), "V1 entries/"),
+    ("an entry that says nothing", "plain", with_its_hash(change("entries", 1, "bytes", to='{"action":1,"data":{}}')),
+     "V1 entries/"),
+    ("the hash of what was sent", "plain",
+     lambda content: content["events"][1].update(sha256="0" * 64, sent=None), "V5 events/"),
     # Sheet, people, words
     ("bytes of the sheet", "plain",
      change("sheet", "canonical", to=lambda text: text.replace("500", "400", 1)), "V5 sheet/"),
@@ -543,6 +608,130 @@ TOUCHED: tuple[tuple[str, str, Spoil, str], ...] = (
     ("a finding", "plain", change("findings", to=[]), "V5 findings"),
     ("a flag's sentence", "corrected", change("flags", 0, "en", to="Nothing to see."), "V5 flags"),
 )  # fmt: skip
+
+
+BY_JUDGING: tuple[tuple[str, str, Spoil, str], ...] = (
+    ("a card", "plain", lambda content: the_first("card_dealt", content).update(card="2D"), "V5 events/"),
+    ("a card that nobody sent", "plain", another_card, "V5 revisions/1"),
+    ("when it happened", "plain", change("events", 1, "happened_at", to=NEVER), "V5 events/"),
+    ("a kind of event that does not exist", "plain",
+     lambda content: content["events"][1].update(kind="gift_given", sent=None), "V5 revisions/1"),
+    ("a revision's number", "corrected", change("revisions", 1, "revision", to=more), "V5 revisions/3"),
+    ("the record's hash", "plain", change("revisions", 0, "record_sha256", to=other_hash), "V5 revisions/1"),
+    ("the outcome", "plain", change("revisions", 0, "outcome", to="voided"), "V5 revisions/1"),
+    ("a line left out", "plain", change("revisions", 0, "lines", to=lambda lines: lines[:-1]), "V5 revisions/1"),
+    ("a line's net", "plain", change("revisions", 0, "lines", 0, NET, to=more), "V5 revisions/1/w1"),
+    ("no line at all", "plain", change("revisions", 0, "lines", 0, to="w1"), "V5 revisions/1/w1"),
+    ("the house's net", "plain", change("revisions", 0, "house_net", to=more), "V5 revisions/1"),
+    ("the sheet it was judged by", "plain", change("revisions", 0, "sheet_sha256", to=other_hash), "V5 revisions/1"),
+    ("a number of an entry", "plain",
+     change("revisions", 0, "journals", 0, "entries", 0, "ordinal", to=more), "V5 journals/"),
+    ("an amount", "plain", change("revisions", 0, "journals", 0, "entries", 0, "amount", to=more), "V5 journals/"),
+    ("two amounts that still balance", "plain", two_amounts, "V5 revisions/1/w1"),
+    ("a journal left out", "plain", change("revisions", 0, "journals", to=[]), "V5 revisions/1/"),
+    ("a reversal left out", "corrected", change("revisions", 1, "journals", to=lambda all: all[1:]), "V5 revisions/2"),
+    ("the revision of a settled round", "plain", change("revisions", to=[]), "V5 round"),
+    ("the round's number", "plain", change("round", "number", to=more), "V5 round"),
+    ("the round's standing", "plain", change("round", "standing", to="held"), "V5 round"),
+    ("the round's record", "plain", change("round", "record", "cards_seen", to=more), "V5 round"),
+    ("bytes of the sheet", "plain", change("sheet", "canonical", to="{}"), "V5 sheet/"),
+    ("what is no sheet", "plain",
+     lambda content: content["sheet"].update(canonical="[]", sha256=reading.sha256(b"[]")), "V5 sheet/"),
+    ("a sentence", "plain", change("revisions", 0, "said", to=[]), "V5 revisions"),
+    ("a flag of no known kind", "plain", lambda content: content["flags"].append(NO_FLAG), "V5 sentences"),
+)  # fmt: skip
+"""What judging again finds by itself, also where whoever sealed the facts had sealed false ones."""
+
+
+@pytest.mark.parametrize(("what", "story", "spoil", "named"), BY_JUDGING, ids=[one[0] for one in BY_JUDGING])
+def test_what_was_touched_is_named_without_the_log_as_well(
+    exported: Exported, what: str, story: str, spoil: Spoil, named: str
+) -> None:
+    content = exported.content(story)
+    for entry in content["entries"]:
+        entry["bytes"] = None
+    checking.check(receipted(copy.deepcopy(content)), keys=[exported.key])
+    spoil(content)
+    with pytest.raises(Failure) as failure:
+        checking.check(receipted(content), keys=[exported.key])
+    assert f"{failure.value.step} {failure.value.row}".startswith(named), failure.value
+
+
+def test_a_held_round_is_judged_again_without_the_log_as_well(exported: Exported) -> None:
+    """Where no wallet plays, what holds a round follows from its events alone."""
+    content = exported.content("held")
+    for entry in content["entries"]:
+        entry["bytes"] = None
+    for row in content["events"]:
+        if row["kind"] == "bet_placed":
+            row["data"]["owner"], row["sent"] = {"seat": 1}, None
+    content["round"]["record"]["wagers"][0]["owner"] = {"seat": "1"}
+    told.fill(content)
+    checking.check(receipted(copy.deepcopy(content)), keys=[exported.key])
+    content["round"]["reasons"] = ["missing_card", "missing_banker"]
+    told.fill(content)
+    with pytest.raises(Failure, match="judged again"):
+        checking.check(receipted(content), keys=[exported.key])
+
+
+def test_a_fact_that_was_sealed_twice_is_named(exported: Exported) -> None:
+    content = exported.content("plain")
+    entries, _ = sealed.entries(content)
+    for check, action in (
+        (events_check.are_as_sealed, "round.recorded"),
+        (revisions.are_as_sealed, "round.settled"),
+    ):
+        check(content, entries)
+        again = next(entry for entry in entries if entry.action == action)
+        with pytest.raises(Failure, match="was sealed twice"):
+            check(content, [*entries, again])
+
+
+@pytest.mark.parametrize("action", ["sheet.proposed", "sheet.approved", "sheet.put_in_force"])
+def test_a_sheet_was_proposed_approved_and_put_in_force(exported: Exported, action: str) -> None:
+    content = exported.content("plain")
+    content["entries"] = [
+        entry for entry in content["entries"] if f'"action":"{action}"' not in entry["bytes"]
+    ]
+    with pytest.raises(Failure) as failure:
+        checking.check(receipted(content), keys=[exported.key])
+    assert failure.value.row.startswith("sheet/")
+
+
+def test_another_sheet_in_force_at_the_opening_is_named(exported: Exported) -> None:
+    content = exported.content("plain")
+    entries, _ = sealed.entries(content)
+    later = next(entry for entry in entries if entry.action == "sheet.put_in_force")
+    other = later._replace(said={**later.said, "data": {
+        **later.data, "sha256": "0" * 64, "in_force_from": content["round"]["opened_at"]}})  # fmt: skip
+    with pytest.raises(Failure, match="was in force when the round opened"):
+        judged.check(content, [other, *entries], log=True)
+
+
+def test_the_entry_of_a_copy_has_the_hash_of_its_bytes(exported: Exported) -> None:
+    whole = json.loads(exported.json("plain"))
+    whole["entry"]["hash"] = other_hash(whole["entry"]["hash"])
+    with pytest.raises(Failure) as failure:
+        checking.check(reading.of_json(reading.canonical(whole)), keys=[exported.key])
+    assert (failure.value.step, failure.value.row) == ("V1", "entry")
+
+
+def test_an_export_that_names_no_key_needs_the_readers(exported: Exported) -> None:
+    content = exported.content("plain")
+    content["log"]["key"] = None
+    checking.check(receipted(content), keys=[exported.key])
+    with pytest.raises(Failure, match="names no key, and none was given"):
+        checking.check(receipted(content))
+
+
+def test_a_checkpoint_of_another_log_is_none_of_this_one(exported: Exported) -> None:
+    key = Ed25519PrivateKey.from_private_bytes(b"\x01" * 32)
+    other = notes.sign(notes.Head("elsewhere", 1, b"\x09" * 32), name="pokdeng", key=key)
+    ours = signing.key_of(notes.verifier_key("pokdeng", key.public_key().public_bytes_raw()))
+    with pytest.raises(Failure, match="is of the log 'elsewhere'"):
+        checking.check(
+            reading.of_json(exported.json("plain")), keys=[exported.key, ours], kept=[("mine", other)]
+        )
 
 
 @pytest.mark.parametrize(
