@@ -532,7 +532,7 @@ def the_first(kind: str, content: dict[str, Any]) -> dict[str, Any]:
 NET = told.LINE_FIELDS.index("net")
 NEVER = "2026-01-01T00:00:00.000000Z"
 NOBODY = "00000000-0000-7000-8000-000000000000"
-NO_FLAG = {
+NO_FLAG: dict[str, Any] = {
     "id": NOBODY, "kind": "card_marked", "subject": "", "detail": {}, "state": "open", "raised_at": NEVER,
     "close_code": "", "dispute": None, "th": "", "en": "",
 }  # fmt: skip
