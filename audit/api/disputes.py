@@ -54,6 +54,7 @@ OptionShown = described(
         "sort": serializers.ChoiceField(["answers", "ends"]),
         "facts": serializers.ListField(child=serializers.DictField()),
         "consequences": shown.ConsideredShown(),
+        "says": described("Said", {"th": serializers.CharField(), "en": serializers.CharField()})(),
     },
 )
 DisputeShown = described(

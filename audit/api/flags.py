@@ -32,6 +32,9 @@ FlagShown = described(
         "round": serializers.UUIDField(allow_null=True),
         "device": serializers.CharField(allow_null=True),
         "detail": serializers.DictField(),
+        "says": described("FlagSaid", {"th": serializers.CharField(), "en": serializers.CharField()})(
+            allow_null=True
+        ),
         "entry": serializers.IntegerField(allow_null=True),
         "raised_at": serializers.DateTimeField(),
         "state": serializers.ChoiceField(["open", "closed", "disputed"]),
@@ -52,6 +55,7 @@ def _shown(flag: Flag) -> dict[str, Any]:
         "round": str(flag.round_id) if flag.round_id else None,
         "device": flag.device.code if flag.device else None,
         "detail": shown.detail(flag.detail, flag.table.currency) if flag.table else flag.detail,
+        "says": flags.said(flag),
         "entry": flag.entry_id,
         "raised_at": flag.raised_at.isoformat(),
         "state": flag.state,

@@ -10,6 +10,7 @@ from casino import events, people, refusals
 from casino.events import Fact
 from casino.models import Person
 from casino.refusals import Refusal
+from settlement.rules import sentences
 
 refusals.register(
     "flag_answered", 409, "This flag was closed or became a dispute.", "ข้อสังเกตนี้ปิดหรือเป็นข้อพิพาทไปแล้ว"
@@ -40,6 +41,18 @@ def disputed(*, flag: Flag, dispute: UUID) -> None:
     flag.state, flag.dispute = Flag.State.DISPUTED, dispute
     flag.save(update_fields=["state", "dispute"])
     events.announce([_answered("flag.disputed", flag, {"dispute": str(dispute)})])
+
+
+def said(flag: Flag) -> dict[str, str] | None:
+    """Return the sentence of a flag, Thai and English; None where a figure of it is not there."""
+    currency = flag.table.currency if flag.table else ""
+    try:
+        sentence = sentences.finding(
+            flag.kind, flag.subject.partition("#")[2], flag.detail, currency=currency
+        )
+    except KeyError:
+        return None
+    return sentence._asdict()
 
 
 def locked(flag: UUID) -> Flag:

@@ -13,7 +13,8 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from audit.models import Decision, Dispute, LogEntry, Proposal
+from audit import flags
+from audit.models import Decision, Dispute, Flag, LogEntry, Proposal
 from casino.models import Device, Duty, Person, Round
 from casino.refusals import Refusal
 from settlement import settle
@@ -23,6 +24,7 @@ from tests.audit.disputing import (
     THEN,
     a_held_round,
     a_settled_round,
+    acting,
     auditor,
     claimed,
     decided,
@@ -135,6 +137,24 @@ def test_the_refusal_is_answered_and_written_down() -> None:
     entry = LogEntry.objects.latest("id")
     assert (LogEntry.objects.count(), entry.action, entry.person) == (before + 1, "act.refused", raiser.id)
     assert b'"code":"sod_violation"' in bytes(entry.bytes)
+
+
+def test_whoever_dealt_a_round_does_not_close_its_flags() -> None:
+    table = a_table(camera=True)
+    round = Round.objects.get(pk=a_held_round(table))
+    flag = Flag.objects.create(
+        id=uuid4(),
+        kind="reads_differ",
+        subject=f"rounds/{round.id}#p1.2",
+        table=round.table,
+        round=round,
+        raised_at=THEN,
+    )
+    dealer = auditor_of(table.dealer)
+    with pytest.raises(Refusal, match="sod_violation"), acting(dealer):
+        flags.close(flag=flag.id, by=dealer, code="explained", reason="it was nothing")
+    with acting(auditor()):
+        assert flags.close(flag=flag.id, by=auditor(), code="explained", reason="seen").state == "closed"
 
 
 def test_whoever_dealt_before_or_after_the_round_has_no_part_in_it() -> None:

@@ -427,6 +427,18 @@ def test_flags_are_listed_by_state_kind_table_and_round(flag: Flag, held: UUID) 
     assert found == [[str(flag.id)]] * 5 + [[]] * 4
 
 
+def test_a_flag_is_said_in_both_languages_where_its_figures_are_known(flag: Flag) -> None:
+    office = a("surveillance")
+    assert office.get(f"flags/{flag.id}").json()["says"] is None
+    Flag.objects.create(
+        id=uuid4(), kind="checked_twice", subject=f"rounds/{flag.round_id}#p4", table=flag.table, round=flag.round,
+        raised_at=timezone.now(),
+    )  # fmt: skip
+    (shown,) = office.get("flags", kind="checked_twice").json()["flags"]
+    assert shown["says"]["en"].startswith("Seat 4 was checked twice")
+    assert shown["says"]["th"].startswith("เช็คที่นั่ง 4")
+
+
 def test_a_supervisor_sees_the_flags_of_his_table_and_no_other(flag: Flag, table: AtTable) -> None:
     mine, other = Office(table.supervisor), Office(a_table("PD02").supervisor)
     assert mine.get(f"flags/{flag.id}").json()["subject"] == flag.subject

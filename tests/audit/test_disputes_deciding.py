@@ -117,6 +117,16 @@ def test_a_decision_waits_for_no_camera() -> None:
     assert decided(raised(round_id, now=NOW), ruled("p1.2", "4D"), now=NOW).outcome == "settled"
 
 
+def test_a_round_that_was_held_when_its_table_closed_is_decided_afterwards() -> None:
+    table = a_table(camera=True)
+    round_id = a_held_round(table)
+    with floor.act(now=THEN):
+        carriers = (floor.a_person("S01", "supervisor"), floor.a_person("M01", "manager"))
+        floor.tables.close(session=table.session, last_round=1, carried_over_by=carriers, now=THEN)
+    decision = decided(raised(round_id), ruled("p1.2", "4D"), now=THEN + timedelta(hours=1))
+    assert (decision.outcome, money()) == ("settled", {table.bank: -100_00, table.guests: 100_00})
+
+
 # -- a settled round ---------------------------------------------------------------------------------------------
 
 
