@@ -110,6 +110,21 @@ def test_a_voided_round_is_asked_nothing() -> None:
     assert kinds() == []
 
 
+def test_a_cameras_number_may_still_come_while_its_round_is_played() -> None:
+    """Another round is settled meanwhile. Once the round behind the hole is settled too, the number is missing."""
+    table = a_table(camera=True)
+    first = table.tell(TWO_HANDS + "close")
+    second = table.tell(TWO_HANDS + "camera: skip 2\ncamera: p1.1 3S")
+    assert outcome(first) == "settled"
+    flagged.read_all()
+    assert "camera_gap" not in kinds()
+
+    table.tell("close", round=second)
+    assert outcome(second) == "settled"
+    flagged.read_all()
+    assert flagged.raised(kind="camera_gap").keys() == {("camera_gap", "devices/PD01-camera#1-2")}
+
+
 def test_reports_under_an_alias_are_asked_of_the_round_itself() -> None:
     table = a_table()
     round_id = table.tell(TWO_HANDS + "close")
