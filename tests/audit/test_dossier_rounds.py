@@ -14,10 +14,12 @@ from django.utils import timezone
 
 from audit import dossier, flags
 from audit.verify import checking, reading, signing
+from audit.verify.reading import Failure
 from casino import events
 from settlement import ledger
 from settlement.rules import sentences
 from tests.audit import sealing
+from tests.audit.exported import receipted
 from tests.settlement import floor
 from tests.settlement.floor import a_table, a_wallet, corrected, covered, outcome
 
@@ -104,6 +106,9 @@ def test_a_round_held_by_missing_numbers_names_them(checked: Checked) -> None:
     (gap,) = content["gaps"]
     assert gap["last"] - gap["first"] == 1
     assert f"{gap['source']} {gap['first']}–{gap['last']}" in content["held"][0]["en"]
+    content["round"]["record"]["cards_seen"] += 1
+    with pytest.raises(Failure, match="is held on another record than was sealed"):
+        checking.check(receipted(content))
 
 
 def test_a_round_that_is_still_played_has_its_dossier_too(checked: Checked) -> None:
