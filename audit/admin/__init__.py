@@ -4,6 +4,12 @@ Each model of record, ledger and log is registered here, whichever layer owns it
 share; ``floor``, ``money``, ``trail`` and ``questions`` say what each of them shows.
 """
 
+from django.contrib import admin
+
 from audit.admin import floor, money, questions, trail
+from audit.admin.words import either
 
 __all__ = ["floor", "money", "questions", "trail"]
+
+admin.site.site_header = admin.site.site_title = either("Pok Deng · audit trail", "ป๊อกเด้ง · ร่องรอยการตรวจสอบ")
+admin.site.index_title = either("Record, money and evidence", "บันทึก เงิน และหลักฐาน")

@@ -7,7 +7,7 @@ indexes, never by parts of words. Numbers of rows are the planner's estimate. Ev
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, ClassVar
 from uuid import UUID
@@ -21,8 +21,11 @@ from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.template.response import SimpleTemplateResponse
+from django.utils import timezone
 
 from audit import web
+from audit.admin import naming
 from audit.admin.words import either
 from casino import cards
 
@@ -70,7 +73,7 @@ class KeyedList(ChangeList):
         self.is_estimate = not whole
         self.result_list = rows
         self.result_count = self.estimate
-        self.full_result_count = None
+        self.full_result_count = self.estimate  # said under the list, and there that it is an estimate
         self.show_full_result_count = False
         self.show_admin_actions = False
         self.can_show_all = False
@@ -246,7 +249,12 @@ class ReadOnly(admin.ModelAdmin):
     sortable_by: ClassVar[tuple[str, ...]] = ()
     save_as = False
     change_list_template: ClassVar[Any] = "audit/admin/list.html"
+    change_form_template: ClassVar[Any] = "audit/admin/row.html"
     search_fields = ("pk",)
+
+    def __init__(self, model: type[Model], admin_site: admin.AdminSite) -> None:
+        super().__init__(model, admin_site)
+        naming.in_both_languages(self.opts)
 
     def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002
         return False
@@ -292,7 +300,7 @@ class ReadOnly(admin.ModelAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         refuse_writes(request)
-        response = super().changelist_view(request, extra_context)
+        response = _shown(lambda: super(ReadOnly, self).changelist_view(request, extra_context))
         if response.status_code == 200:
             web.witness_reading(request=request, model=self.opts.label_lower, shown=None)
         return response
@@ -305,7 +313,9 @@ class ReadOnly(admin.ModelAdmin):
         extra_context: Any = None,
     ) -> HttpResponse:
         refuse_writes(request)
-        response = super().changeform_view(request, object_id, form_url, extra_context)
+        response = _shown(
+            lambda: super(ReadOnly, self).changeform_view(request, object_id, form_url, extra_context)
+        )
         if response.status_code == 200:
             web.witness_reading(request=request, model=self.opts.label_lower, shown=object_id)
         return response
@@ -313,6 +323,20 @@ class ReadOnly(admin.ModelAdmin):
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:  # noqa: ARG002
         # Django's own history knows changes made in the admin, and there are none: the log is the history.
         raise PermissionDenied
+
+
+def _shown(view: Callable[[], HttpResponse]) -> HttpResponse:
+    """Answer a page on which every time is the property's."""
+    with timezone.override(zone()):
+        response = view()
+        if isinstance(response, SimpleTemplateResponse):
+            response.render()
+    return response
+
+
+def moment(at: datetime | None) -> str:
+    """Write an instant to the second, by the property's clock."""
+    return f"{at.astimezone(zone()):%Y-%m-%d %H:%M:%S}" if at else ""
 
 
 def refuse_writes(request: HttpRequest) -> None:

@@ -12,11 +12,12 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
 from audit.admin.floor import Few
-from audit.admin.lists import ByMade, ReadOnly
+from audit.admin.lists import ByMade, ReadOnly, moment
+from audit.admin.naming import STATES
 from audit.admin.words import chosen, either
 from audit.flags import KINDS
 from audit.models import Discrepancy, Dispute, Flag, Inspection, Proposal
-from casino.models import Table
+from casino.models import Round, Table
 from settlement.rules import sentences
 
 # Searches that come back every day; each is a list's address with its filters set.
@@ -62,6 +63,17 @@ class ByKind(admin.SimpleListFilter):
         return queryset.filter(kind=self.value()) if self.value() else queryset
 
 
+class ByState(admin.SimpleListFilter):
+    title = either("state", "สถานะ")
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:  # noqa: ARG002
+        return [(state, STATES[state]) for state in Flag.State.values]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:  # noqa: ARG002
+        return queryset.filter(state=self.value()) if self.value() else queryset
+
+
 class AtTable(admin.SimpleListFilter):
     title = either("table", "โต๊ะ")
     parameter_name = "table"
@@ -82,22 +94,23 @@ class ByRaising(ByMade):
     field = "raised_at"
 
 
-def round_link(round_id: Any) -> str:
-    """Return a link to a round's page, nothing where there is no round."""
-    if round_id is None:
+def round_link(round: Round | None) -> str:
+    """Return a link to a round's page by its table and number, nothing where there is no round."""
+    if round is None:
         return ""
-    return format_html('<a href="{}">{}</a>', reverse("admin:casino_round_change", args=[round_id]), round_id)
+    url = reverse("admin:casino_round_change", args=[round.pk])
+    return format_html('<a href="{}">{} · {}</a>', url, round.table.code, round.number or "?")
 
 
 @admin.register(Flag)
 class FlagAdmin(ReadOnly):
-    list_display = ("raised_at", "kind", "about", "table", "its_round", "state", "sentence")
-    list_display_links = ("raised_at",)
-    list_filter = (Saved, ("state", admin.ChoicesFieldListFilter), ByKind, AtTable, ByRaising)
-    list_select_related = ("table", "round")
+    list_display = ("at", "kind", "table", "its_round", "about", "answered", "sentence")
+    list_display_links = ("at",)
+    list_filter = (Saved, ByState, ByKind, AtTable, ByRaising)
+    list_select_related = ("table", "round__table")
     fields = (
-        "id", "kind", "subject", "sentence", "table", "its_round", "device", "detail", "its_entry", "raised_at",
-        "state", "closed_by", "closed_at", "close_code", "close_reason", "its_dispute",
+        "id", "kind", "subject", "sentence", "table", "its_round", "device", "detail", "its_entry", "at", "answered",
+        "closed_by", "closed_at", "close_code", "close_reason", "its_dispute",
     )  # fmt: skip
     readonly_fields = fields
     finds: ClassVar = {
@@ -116,7 +129,15 @@ class FlagAdmin(ReadOnly):
 
     @admin.display(description=either("round", "รอบ"))
     def its_round(self, flag: Flag) -> str:
-        return round_link(flag.round_id)
+        return round_link(flag.round)
+
+    @admin.display(description=either("raised at", "ยกขึ้นเมื่อ"))
+    def at(self, flag: Flag) -> str:
+        return moment(flag.raised_at)
+
+    @admin.display(description=either("state", "สถานะ"))
+    def answered(self, flag: Flag) -> str:
+        return str(STATES[flag.state])
 
     @admin.display(description=either("entry", "รายการ"))
     def its_entry(self, flag: Flag) -> str:
@@ -175,15 +196,14 @@ class ToDecide(admin.SimpleListFilter):
 @admin.register(Dispute)
 class DisputeAdmin(ReadOnly):
     list_display = (
-        "raised_at", "deadline_at", "its_round", "subject", "reason_code", "money_at_risk", "currency", "needs_two",
-        "state", "claimed_by",
+        "at", "until", "its_round", "subject", "reason_code", "at_risk", "needs_two", "stands", "claimed_by",
     )  # fmt: skip
-    list_display_links = ("raised_at",)
+    list_display_links = ("at",)
     list_filter = (ToDecide, AtTableOfRound, ByRaising)
-    list_select_related = ("claimed_by", "round")
+    list_select_related = ("claimed_by", "round__table")
     fields = (
-        "id", "its_round", "subject", "reason_code", "reason", "raised_by", "raised_at", "deadline_at", "money_at_risk",
-        "currency", "needs_two", "follows", "state", "claimed_by", "claim_until", "snoozed_until",
+        "id", "its_round", "subject", "reason_code", "reason", "raised_by", "at", "until", "at_risk", "needs_two",
+        "follows", "stands", "claimed_by", "claim_until", "snoozed_until",
         "proposed", "decided",
     )  # fmt: skip
     readonly_fields = fields
@@ -201,7 +221,23 @@ class DisputeAdmin(ReadOnly):
 
     @admin.display(description=either("round", "รอบ"))
     def its_round(self, dispute: Dispute) -> str:
-        return round_link(dispute.round_id)
+        return round_link(dispute.round)
+
+    @admin.display(description=either("raised at", "ยกขึ้นเมื่อ"))
+    def at(self, dispute: Dispute) -> str:
+        return moment(dispute.raised_at)
+
+    @admin.display(description=either("deadline", "ครบกำหนด"))
+    def until(self, dispute: Dispute) -> str:
+        return moment(dispute.deadline_at)
+
+    @admin.display(description=either("money at risk", "เงินที่เกี่ยว"))
+    def at_risk(self, dispute: Dispute) -> str:
+        return sentences.money(dispute.money_at_risk, dispute.currency)
+
+    @admin.display(description=either("state", "สถานะ"))
+    def stands(self, dispute: Dispute) -> str:
+        return str(STATES[dispute.state])
 
     @admin.display(description=either("proposals", "ข้อเสนอ"))
     def proposed(self, dispute: Dispute) -> str:
@@ -213,9 +249,7 @@ class DisputeAdmin(ReadOnly):
         decision = getattr(dispute, "decision", None)
         if decision is None:
             return ""
-        return (
-            f"{decision.outcome} · {decision.decided_by.badge} · {decision.decided_at:%Y-%m-%d %H:%M:%S} UTC"
-        )
+        return f"{decision.outcome} · {decision.decided_by.badge} · {moment(decision.decided_at)}"
 
 
 def _proposal(proposal: Proposal) -> str:

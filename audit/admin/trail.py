@@ -18,7 +18,7 @@ from django.utils.html import format_html
 
 from audit import cells, exceptions, merkle, web
 from audit.admin import proving
-from audit.admin.lists import Calendar, ReadOnly, refuse_writes, span, zone
+from audit.admin.lists import Calendar, ReadOnly, moment, refuse_writes, span, zone
 from audit.admin.words import either
 from audit.flags import KINDS
 from audit.models import Flag, LogEntry
@@ -76,7 +76,7 @@ class ByDay(Calendar):
 class LogEntryAdmin(ReadOnly):
     list_display = (
         "id",
-        "recorded_at",
+        "at",
         "action",
         "subject",
         "table_code",
@@ -98,7 +98,7 @@ class LogEntryAdmin(ReadOnly):
         "hash": ("leaf_hash",),
     }
     fields = (
-        "id", "origin", "recorded_at", "action", "subject", "table_code", "round", "who", "actor_kind", "actor",
+        "id", "origin", "at", "action", "subject", "table_code", "round", "who", "actor_kind", "actor",
         "device", "person", "role", "request_id", "xid", "touched", "facts", "exact_bytes", "hash", "hash_holds",
         "proof", "proved",
     )  # fmt: skip
@@ -160,6 +160,10 @@ class LogEntryAdmin(ReadOnly):
             content_type="text/csv; charset=utf-8; header=present",
             headers={"Content-Disposition": f'attachment; filename="exceptions-{on}-as-of-{as_of}.csv"'},
         )
+
+    @admin.display(description=either("recorded at", "บันทึกเมื่อ"))
+    def at(self, entry: LogEntry) -> str:
+        return moment(entry.recorded_at)
 
     @admin.display(description=either("touched", "เกี่ยวข้องกับ"))
     def touched(self, entry: LogEntry) -> str:

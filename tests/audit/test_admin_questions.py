@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from audit.admin import lists
 from audit.models import Dispute, Flag, LogEntry
 from casino.models import Person, Round
 from tests.audit.conftest import Played
@@ -26,24 +29,24 @@ def shown(client: Client, name: str, query: str = "") -> list[object]:
 
 
 def test_flags_are_found_by_kind_table_round_person_and_saved_search(auditor: Client) -> None:
-    flag = Flag.objects.filter(round__isnull=False).latest("raised_at")
-    assert flag.table is not None
-    of_kind = set(Flag.objects.filter(kind=flag.kind))
-    assert set(shown(auditor, "audit_flag", f"?q={flag.kind}")) == of_kind
-    assert set(shown(auditor, "audit_flag", f"?kind={flag.kind}")) == of_kind
-    assert set(shown(auditor, "audit_flag", f"?q={flag.round_id}")) == set(
-        Flag.objects.filter(round=flag.round)
-    )
-    assert set(shown(auditor, "audit_flag", f"?q={flag.table.code}")) == set(
-        Flag.objects.filter(table=flag.table)
-    )
+    flags = list(Flag.objects.all())
+    for kind in {flag.kind for flag in flags}:
+        of_kind = set(Flag.objects.filter(kind=kind))
+        assert set(shown(auditor, "audit_flag", f"?q={kind}")) == of_kind
+        assert set(shown(auditor, "audit_flag", f"?kind={kind}")) == of_kind
+    for round in {flag.round_id for flag in flags if flag.round_id}:
+        assert set(shown(auditor, "audit_flag", f"?q={round}")) == set(Flag.objects.filter(round=round))
+    for code in ("PD01", "PD06"):
+        at_table = set(Flag.objects.filter(table__code=code))
+        assert set(shown(auditor, "audit_flag", f"?q={code}")) == at_table != set()
+        assert set(shown(auditor, "audit_flag", f"?table={code}")) == at_table
     assert set(shown(auditor, "audit_flag", "?q=A01")) == set(Flag.objects.filter(closed_by__badge="A01"))
     assert set(shown(auditor, "audit_flag", "?saved=open")) == set(Flag.objects.filter(state="open"))
     assert set(shown(auditor, "audit_flag", "?saved=junk_deng_four")) == set(
         Flag.objects.filter(kind="junk_deng_four")
     )
-    day = f"{flag.raised_at:%Y}"
-    assert set(shown(auditor, "audit_flag", f"?on={day}")) == set(Flag.objects.all())
+    year = f"{flags[0].raised_at:%Y}"
+    assert set(shown(auditor, "audit_flag", f"?on={year}")) == set(flags)
     assert shown(auditor, "audit_flag", "?on=2020") == []
 
 
@@ -68,6 +71,31 @@ def test_a_flags_page_says_its_sentence_in_the_readers_language(auditor: Client,
         "for review", "For review"
     )
     assert flag.close_reason in page
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        (
+            "en",
+            ("Pok Deng · audit trail", "recorded at", "log entries", "Exception report (CSV)", "By action"),
+        ),
+        ("th", ("ป๊อกเด้ง · ร่องรอยการตรวจสอบ", "บันทึกเมื่อ", "โต๊ะ", "รายงานข้อยกเว้น (CSV)", "การกระทำ")),
+    ],
+)
+def test_lists_are_in_the_language_of_whoever_reads_them(
+    auditor: Client, language: str, words: tuple[str, ...]
+) -> None:
+    url = reverse("admin:audit_logentry_changelist")
+    page = auditor.get(url, headers={"Accept-Language": language}).content.decode()
+    assert [word for word in words if word.lower() not in page.lower()] == []
+
+
+def test_times_are_those_of_the_property(auditor: Client) -> None:
+    entry = LogEntry.objects.latest("id")
+    page = auditor.get(reverse("admin:audit_logentry_changelist")).content.decode()
+    assert lists.moment(entry.recorded_at) in page
+    assert lists.moment(datetime(2026, 3, 1, 23, 30, tzinfo=UTC)) == "2026-03-02 06:30:00"
 
 
 def test_a_disputes_page_shows_proposals_and_the_decision(auditor: Client, played: Played) -> None:

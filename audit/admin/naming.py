@@ -1,0 +1,98 @@
+"""What rows and columns are called in the admin, in Thai; the English names are those of the models themselves.
+
+Names are given to the models when their pages are registered and are shown there alone: nothing stored knows them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from audit.admin.words import either
+
+APPS = {
+    "casino": "โต๊ะ: สิ่งที่เกิดขึ้น",
+    "settlement": "การเงิน: คิดและลงบัญชี",
+    "audit": "ตรวจสอบ: พยาน",
+}
+
+MODELS = {
+    "person": ("people", "พนักงาน"),
+    "table": ("tables", "โต๊ะ"),
+    "device": ("devices", "เครื่อง"),
+    "tablesession": ("table sessions", "ช่วงเปิดโต๊ะ"),
+    "duty": ("duties", "เวร"),
+    "round": ("rounds", "รอบ"),
+    "roundevent": ("round events", "เหตุการณ์ในรอบ"),
+    "refusedevent": ("refused events", "เหตุการณ์ที่ไม่รับ"),
+    "signature": ("signatures", "ลายเซ็น"),
+    "gapwaiver": ("gap waivers", "การปล่อยลำดับที่ขาด"),
+    "rulesheet": ("rule sheets", "ใบกติกา"),
+    "tablerules": ("table rules", "กติกาของโต๊ะ"),
+    "account": ("accounts", "บัญชี"),
+    "journal": ("journals", "รายการบัญชี"),
+    "entry": ("entries", "บรรทัดบัญชี"),
+    "hold": ("holds", "เงินกัน"),
+    "uncovered": ("uncovered wagers", "เดิมพันไม่มีเงินกัน"),
+    "settlement": ("settlements", "ผลคิดเงิน"),
+    "line": ("lines", "บรรทัดผล"),
+    "count": ("counts", "การนับ"),
+    "float": ("floats", "เงินประจำโต๊ะ"),
+    "flag": ("flags", "ข้อสังเกต"),
+    "dispute": ("disputes", "ข้อพิพาท"),
+    "inspection": ("inspections", "การตรวจซ้ำ"),
+    "discrepancy": ("discrepancies", "สิ่งที่ไม่ตรง"),
+    "logentry": ("log entries", "บันทึก"),
+}
+
+FIELDS = {
+    "account": "บัญชี", "account_code": "บัญชี", "acted_by": "ผู้ทำ", "action": "การกระทำ", "actor": "ผู้กระทำ",
+    "actor_kind": "ชนิดผู้กระทำ", "amount": "จำนวนเงิน", "approved_at": "อนุมัติเมื่อ", "approved_by": "ผู้อนุมัติ",
+    "badge": "รหัสบัตร", "balance": "ยอด", "balance_after": "ยอดหลังรายการ", "because": "เพราะ", "begun_at": "เริ่มเมื่อ",
+    "camera": "กล้อง", "cards": "ไพ่", "cards_seen": "ไพ่ที่เห็น", "claim_until": "รับเรื่องถึง", "claimed_by": "ผู้รับเรื่อง",
+    "claims": "ใช้ลำดับ", "clock_off": "นาฬิกาคลาด", "close_code": "รหัสเหตุผล", "close_reason": "เหตุผล",
+    "closed_at": "ปิดเมื่อ", "closed_by": "ผู้ปิด", "code": "รหัส", "commission": "ค่าต๋ง", "count": "การนับ",
+    "counted_at": "นับเมื่อ", "counted_by": "ผู้นับ", "currency": "สกุลเงิน", "deadline_at": "ครบกำหนด",
+    "dealer_cards": "ไพ่เจ้ามือ", "detail": "รายละเอียด", "device": "เครื่อง", "device_seq": "ลำดับของเครื่อง",
+    "display_name": "ชื่อ", "done_at": "เสร็จเมื่อ", "ended_at": "สิ้นสุดเมื่อ", "enrolled_at": "ลงทะเบียนเมื่อ", "entry": "บันทึก",
+    "entry_count": "จำนวนบรรทัด", "expected": "ที่ควรเป็น", "exposure": "เสียได้สูงสุด", "first": "แรก", "floor": "ขั้นต่ำ",
+    "follows": "ต่อจาก", "found": "ที่พบ", "found_at": "พบเมื่อ", "gaming_day": "วันทำการ", "gross": "ก่อนหัก", "hand": "มือ",
+    "hand_deng": "เด้ง", "hand_kind": "ชนิดไพ่", "hand_taem": "แต้ม", "happened_at": "เกิดเมื่อ (เครื่องบอก)", "held": "กันไว้",
+    "holes": "ลำดับที่ขาด", "house_net": "ผลของบ้าน", "in_dispute": "มีข้อพิพาท", "in_force_from": "ใช้ตั้งแต่",
+    "inspection": "การตรวจซ้ำ", "instant": "เวลาจริง", "invariant": "ข้อตรวจ", "is_active": "ใช้งานอยู่", "key": "กุญแจ",
+    "kind": "ชนิด", "last": "สุดท้าย", "last_contact_at": "ติดต่อล่าสุด", "last_round": "รอบสุดท้าย", "last_seq": "ลำดับล่าสุด",
+    "late": "มาช้า", "may_rule": "ชี้ขาดได้", "money_at_risk": "เงินที่เกี่ยว", "moved_at": "เดินเมื่อ", "multiple": "เท่า",
+    "name": "ชื่อ", "needs_two": "ต้องสองคน", "net": "สุทธิ", "number": "เลข", "off_at": "ออกเวร", "offending": "ไม่ตรง",
+    "on_at": "เข้าเวร", "opened_at": "เปิดเมื่อ", "ordinal": "ลำดับที่", "origin": "บันทึกชื่อ", "outcome": "ผล",
+    "payload": "เนื้อหา", "permissions": "สิทธิ์", "person": "คน", "position": "ตำแหน่ง", "proposed_at": "เสนอเมื่อ",
+    "proposed_by": "ผู้เสนอ", "raised_at": "ยกขึ้นเมื่อ", "raised_by": "ผู้ยก", "reason": "เหตุผล", "reason_code": "รหัสเหตุผล",
+    "reasons": "เหตุที่ค้าง", "recorded_at": "บันทึกเมื่อ", "request_id": "คำขอ", "revision": "ฉบับ", "revoked_at": "เพิกถอนเมื่อ", "role": "หน้าที่",
+    "round": "รอบ", "seq": "ลำดับ", "session": "ช่วงเปิดโต๊ะ", "set_at": "ตั้งเมื่อ", "set_by": "ผู้ตั้ง", "settled_at": "คิดเงินเมื่อ",
+    "settlement": "ผลคิดเงิน", "settlements": "จำนวนผล", "sheet": "ใบกติกา", "signature": "ลายเซ็น", "signed": "การลงนาม",
+    "signed_at": "ลงนามเมื่อ", "signer": "ผู้ลงนาม", "snoozed_until": "เลื่อนถึง", "source": "แหล่ง", "stake": "เดิมพัน",
+    "standing": "สถานะ", "state": "สถานะ", "step": "ขั้นที่ตัดสิน", "stop_reason": "เหตุที่หยุด", "subject": "เรื่อง",
+    "table": "โต๊ะ", "table_code": "โต๊ะ", "uncovered": "จ่ายไม่ถึง", "verified_through": "ตรวจแล้วถึง", "version": "รุ่น",
+    "wager": "เดิมพัน", "waived_at": "ปล่อยเมื่อ", "xid": "ธุรกรรม",
+}  # fmt: skip
+
+STATES = {
+    "open": either("open", "เปิด"),
+    "closed": either("closed", "ปิดแล้ว"),
+    "disputed": either("disputed", "เป็นข้อพิพาท"),
+    "claimed": either("claimed", "มีผู้รับเรื่อง"),
+    "proposed": either("proposed", "มีข้อเสนอ"),
+    "decided": either("decided", "ตัดสินแล้ว"),
+}
+
+
+def in_both_languages(opts: Any) -> None:
+    """Let a model, its columns and its app be called by their names in the reader's language."""
+    if opts.model_name in MODELS and not hasattr(opts, "named_in_english"):
+        many, thai = MODELS[opts.model_name]
+        opts.named_in_english = str(opts.verbose_name)
+        opts.verbose_name = either(opts.named_in_english, thai)
+        opts.verbose_name_plural = either(many, thai)
+        for field in opts.fields:
+            if field.name in FIELDS:
+                field.verbose_name = either(str(field.verbose_name), FIELDS[field.name])
+        if opts.app_label in APPS and isinstance(opts.app_config.verbose_name, str):
+            opts.app_config.verbose_name = either(opts.app_config.verbose_name, APPS[opts.app_label])
