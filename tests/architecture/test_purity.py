@@ -70,6 +70,7 @@ def test_every_pure_module_there_is_stands_in_the_contract() -> None:
         "settlement.rules",
         "audit.merkle",
         "audit.notes",
+        "audit.verify",
     }
     there = {name for name in promised if _exists(name)}
     assert listed == there
