@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -158,7 +157,7 @@ SELECT r.id, t.currency FROM casino_round r JOIN casino_table t ON t.id = r.tabl
 """
 
 _ASKED = """
-SELECT l.round, l.recorded_at, convert_from(l.bytes, 'UTF8')::jsonb -> 'data' -> 'refused'
+SELECT l.round, l.id, convert_from(l.bytes, 'UTF8')::jsonb -> 'data' -> 'refused'
   FROM audit_logentry l WHERE l.action = 'round.covered' AND l.round = ANY (%(rounds)s) ORDER BY l.id
 """
 
@@ -166,9 +165,13 @@ _OPEN = "SELECT round_id, wager, amount FROM settlement_hold WHERE ended_at IS N
 
 _WALLETS = "SELECT code FROM settlement_account WHERE code = ANY (%(codes)s) AND currency = %(currency)s"
 
+# Which of two acts came first, the order of their entries says; an act's instant is when it was asked for.
 _BETS = """
-SELECT coalesce(r.alias_of_id, r.id), e.payload ->> 'wager', max(e.recorded_at)
-  FROM casino_roundevent e JOIN casino_round r ON r.id = e.round_id
+SELECT coalesce(r.alias_of_id, r.id), e.payload ->> 'wager', max(l.id)
+  FROM casino_round r
+  JOIN audit_logentry l ON l.round = r.id AND l.action = 'round.recorded'
+ CROSS JOIN LATERAL jsonb_array_elements(convert_from(l.bytes, 'UTF8')::jsonb #> '{data,events}') AS x
+  JOIN casino_roundevent e ON e.round_id = r.id AND e.seq = (x.value ->> 'place')::int
  WHERE (r.id = ANY (%(rounds)s) OR r.alias_of_id = ANY (%(rounds)s)) AND e.kind IN ('bet_placed', 'bet_changed')
  GROUP BY 1, 2
 """
@@ -176,9 +179,9 @@ SELECT coalesce(r.alias_of_id, r.id), e.payload ->> 'wager', max(e.recorded_at)
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The last time that a round's wallets were asked to cover it, and what they refused."""
+    """The entry of the last time that a round's wallets were asked to cover it, and what they refused."""
 
-    at: datetime
+    entry: int
     refused: frozenset[str]
 
 
@@ -190,11 +193,11 @@ def unsettled_covered_or_explained(books: Books) -> Iterator[Finding]:
     while chunk := dict(itertools.islice(rows, cases.CHUNK)):
         rounds = {"rounds": list(chunk)}
         asked = {
-            round: _Asked(at, frozenset(one[0] for one in refused or ()))
-            for round, at, refused in books.all(_ASKED, rounds)
+            round: _Asked(entry, frozenset(one[0] for one in refused or ()))
+            for round, entry, refused in books.all(_ASKED, rounds)
         }
         holds = {(round, wager): amount for round, wager, amount in books.all(_OPEN, rounds)}
-        told = {(round, wager): at for round, wager, at in books.all(_BETS, rounds)}
+        told = {(round, wager): entry for round, wager, entry in books.all(_BETS, rounds)}
         sheets = dict(books.all(cases.SHEETS, rounds))
         for round, events in cases.events_of(books, list(chunk)).items():
             sheet = sheets.get(round)
@@ -208,7 +211,7 @@ def unsettled_covered_or_explained(books: Books) -> Iterator[Finding]:
             for wager, stake in wagers:
                 exposure = stake * mosts[sheet]
                 held = holds.get((round, wager), 0)
-                late = told[round, wager] > asked[round].at
+                late = told.get((round, wager), 0) > asked[round].entry
                 if held >= exposure or late or wager in asked[round].refused:
                     continue
                 yield Finding(

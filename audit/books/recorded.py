@@ -94,17 +94,35 @@ WITH chosen AS (
         - coalesce((SELECT range_agg(int8range(w.first, w.last + 1)) FROM casino_gapwaiver w
                      WHERE w.device_id = a.device_id AND w.waived_at <= a.settled_at), '{}') AS missing
       FROM asked a)
-SELECT round_id, d.code, missing FROM known JOIN casino_device d ON d.id = device_id WHERE NOT isempty(missing)
+SELECT round_id, d.id, d.code, missing, settled_at FROM known JOIN casino_device d ON d.id = device_id
+ WHERE NOT isempty(missing)
+"""
+
+# An act carries the instant at which it was asked for; which of two came first, the order of their entries says.
+_TOLD_BEFORE = """
+SELECT (x.value ->> 'seq')::bigint
+  FROM audit_logentry l
+ CROSS JOIN LATERAL (SELECT convert_from(l.bytes, 'UTF8')::jsonb -> 'data' AS data) AS told
+ CROSS JOIN LATERAL (SELECT * FROM jsonb_array_elements(told.data -> 'events')
+                      UNION ALL SELECT * FROM jsonb_array_elements(told.data -> 'refused')) AS x
+ WHERE l.actor = %(device)s AND l.action IN ('round.recorded', 'events.refused')
+   AND l.recorded_at BETWEEN %(settled_at)s AND %(settled_at)s + interval '10 min'
+   AND l.id < (SELECT min(s.id) FROM audit_logentry s WHERE s.round = %(round)s AND s.action = 'round.settled')
 """
 
 
 def not_settled_over_a_gap(books: Books) -> Iterator[Finding]:
     """When a round was settled, no number of its terminal was missing in it or at its edge, unless waived."""
-    for round, code, missing in books.rows(_OVER_GAPS):
-        ranges = ", ".join(f"{part.lower}-{part.upper - 1}" for part in missing)
-        yield Finding(
-            f"rounds/{round}", f"settled while {ranges} of {code} were missing", "held, or the gap waived"
-        )
+    for round, device, code, missing, settled_at in books.rows(_OVER_GAPS):
+        asked = {"device": str(device), "round": round, "settled_at": settled_at}
+        there = {number for (number,) in books.all(_TOLD_BEFORE, asked)}
+        left = [number for part in missing for number in range(part.lower, part.upper) if number not in there]
+        if left:
+            yield Finding(
+                f"rounds/{round}",
+                f"settled while {', '.join(map(str, left))} of {code} were missing",
+                "held, or the gap waived",
+            )
 
 
 _DEVICES = """
