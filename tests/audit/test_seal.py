@@ -202,6 +202,17 @@ def test_numbering_takes_the_same_statements_for_one_entry_and_for_a_thousand(
         seal.number(now=NOW)
 
 
+@pytest.mark.full
+@pytest.mark.timeout(300)
+def test_a_hundred_thousand_entries_are_caught_up_in_under_a_minute() -> None:
+    for _ in range(100):
+        entries(1_000)
+    began = time.monotonic()
+    assert number_all() == 100_000
+    assert time.monotonic() - began < 60
+    assert seal.head().size == 100_000
+
+
 def test_the_application_numbers_no_leaf_and_signs_nothing() -> None:
     entries(1)
     with pytest.raises(Exception, match="permission denied"):
