@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 
-from casino import day, events
+from casino import events
 from casino.events import Fact
-from settlement import ledger
+from settlement import days, ledger
 from settlement.ledger import NewJournal, Posting
 
 
@@ -48,15 +46,13 @@ def stock(*, cage: str, amount: int, document: str) -> None:
 
 
 def _post(*, kind: str, key: str, source: str, target: str, amount: int, action: str) -> None:
-    act = events.current()
-    house: dict[str, Any] = settings.PROPERTY
-    today = day.gaming_day(act.now, house["zone"], house["day_start_hour"])
+    today = days.running()
     ledger.share_day([today])
     journal = NewJournal(
         kind=kind,
         key=key,
         gaming_day=today,
-        currency=house["currency"],
+        currency=settings.PROPERTY["currency"],
         postings=(Posting(source, -amount), Posting(target, amount)),
     )
     (id,) = ledger.post([journal])

@@ -14,17 +14,15 @@ chip.)
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import connection
 
-from casino import day, events, people, refusals, tables
+from casino import events, people, refusals, tables
 from casino.events import Act, Fact
 from casino.models import Person, Role, Table, TableSession
 from casino.refusals import Refusal
-from settlement import ledger
+from settlement import days, ledger
 from settlement.ledger import Balance, NewJournal, Posting
 from settlement.models import Count, CountKind, Float
 
@@ -71,7 +69,7 @@ def open_table(
     """
     act = events.current()
     accepted = _accepted(counts)
-    today = _gaming_day(act)
+    today = days.of(act.now)
     ledger.share_day([today])
     session = tables.open(table=table, dealer=dealer, supervisor=supervisor, now=act.now)
     stored = _record(counts, session=session, table=table, kind=CountKind.OPENER, act=act)
@@ -102,7 +100,7 @@ def close_table(
     """
     act = events.current()
     accepted = _accepted(counts)
-    today = _gaming_day(act)
+    today = days.of(act.now)
     ledger.share_day([today])
     session = tables.lock_session(table)
     stored = _record(counts, session=session, table=table, kind=CountKind.CLOSER, act=act)
@@ -189,11 +187,6 @@ def _record(
 
 
 # -- books -------------------------------------------------------------------------------------------------
-
-
-def _gaming_day(act: Act) -> date:
-    house: dict[str, Any] = settings.PROPERTY
-    return day.gaming_day(act.now, house["zone"], house["day_start_hour"])
 
 
 def _books(table: Table, *, cage: str) -> dict[str, Balance]:

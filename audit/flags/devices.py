@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
-from django.conf import settings
 from django.db import connection
 
 from audit.flags.kinds import Raised, Seen
-from casino import day
+from settlement import days
 
 BURST_EVENTS = 50
 BURST_AGE_HOURS = 2
@@ -87,7 +85,7 @@ def clocks(seen: Sequence[Seen]) -> Iterator[Raised]:
             one = by_id[entry]
             yield Raised(
                 "device_clock_off",
-                f"devices/{one.device}#{_gaming_day(recorded_at)}",
+                f"devices/{one.device}#{days.of(recorded_at)}",
                 {"device": one.device, "offset_ms": offset_ms},
                 entry,
                 table=one.table,
@@ -132,7 +130,7 @@ def bursts(seen: Sequence[Seen]) -> Iterator[Raised]:
             one = first[code]
             yield Raised(
                 "clock_drift_burst",
-                f"devices/{code}#{_gaming_day(recorded_at)}",
+                f"devices/{code}#{days.of(recorded_at)}",
                 {"device": code, "events": events},
                 one.entry,
                 table=one.table,
@@ -144,7 +142,3 @@ def _recorded(one: Seen) -> list[dict[str, int]]:
     """The events that a device's entry says were recorded."""
     events: list[dict[str, int]] = one.data["events"] if one.action == "round.recorded" else []
     return events
-
-
-def _gaming_day(instant: datetime) -> str:
-    return day.gaming_day(instant, settings.PROPERTY["zone"], settings.PROPERTY["day_start_hour"]).isoformat()

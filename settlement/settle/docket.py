@@ -9,14 +9,12 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
-
-from casino import day, events, rounds
+from casino import events, rounds
 from casino.events import Act, Fact
 from casino.models import Person, Standing
 from casino.refusals import Refusal
 from casino.rounds import Told
-from settlement import ledger
+from settlement import days, ledger
 from settlement.ledger import Balance, NewJournal
 from settlement.models import Settlement
 from settlement.rules import payouts
@@ -40,11 +38,6 @@ class Settled:
     outcome: str
     reasons: tuple[str, ...] = ()
     due_at: datetime | None = None
-
-
-def gaming_day_of(instant: datetime) -> date:
-    """Return the house's gaming day of an instant."""
-    return day.gaming_day(instant, settings.PROPERTY["zone"], settings.PROPERTY["day_start_hour"])
 
 
 class Docket:
@@ -285,7 +278,7 @@ class Docket:
             if closed is not None
             else case.opened_at
         )
-        return gaming_day_of(instant or self.act.now)
+        return days.of(instant or self.act.now)
 
     def _posted_in(self, gaming_day: date) -> date:
         recent = gaming_day > self.today - timedelta(days=COUNTED_DAYS)

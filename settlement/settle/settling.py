@@ -9,7 +9,7 @@ from uuid import UUID
 from casino import events, people, refusals
 from casino.models import Person
 from casino.refusals import Refusal
-from settlement import ledger
+from settlement import days, ledger
 from settlement.models import Settlement
 from settlement.settle import cases, docket, history
 from settlement.settle.docket import Docket, Settled
@@ -28,7 +28,7 @@ def settle_rounds(ids: Collection[UUID], *, because: Mapping[UUID, UUID] | None 
     fifteen statements, whatever the number of rounds, wagers and events.
     """
     act = events.current()
-    today = docket.gaming_day_of(act.now)
+    today = days.of(act.now)
     keep_days_open()
     found = cases.read(ids, lock=True)
     open_cases = [case for case in found if not case.finished]
@@ -42,7 +42,7 @@ def settle_rounds(ids: Collection[UUID], *, because: Mapping[UUID, UUID] | None 
 def keep_days_open() -> None:
     """Keep the gaming days that this act may post in from being sealed until it ends. Days are locked before disputes
     and rounds, so whoever decides a dispute asks for this first."""
-    today = docket.gaming_day_of(events.current().now)
+    today = days.running()
     ledger.share_day([today - timedelta(days=back) for back in range(docket.COUNTED_DAYS)])
 
 
@@ -82,7 +82,7 @@ def correct(
         if acted_by is None or approved_by is None:
             raise Refusal("sod_violation")
         people.different(acted_by.id, approved_by.id)
-    today = docket.gaming_day_of(act.now)
+    today = days.of(act.now)
     ledger.share_day([today])
     # The lock first: what was settled last, and what it cited, is read under it.
     locked = cases.read([round_id], lock=True)
