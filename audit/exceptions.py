@@ -16,9 +16,9 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from audit.cells import Cell
 from audit.models import Flag, LogEntry, Proposal
 from casino import rounds
+from casino.cells import Cell
 from casino.models import GapWaiver, Person, RoundEvent
 from settlement.models import Count
 

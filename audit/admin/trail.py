@@ -16,12 +16,13 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import URLPattern, path
 from django.utils.html import format_html
 
-from audit import cells, exceptions, merkle, web
+from audit import exceptions, merkle, web
 from audit.admin import proving
 from audit.admin.lists import Calendar, ReadOnly, moment, refuse_writes, span, zone
 from audit.admin.words import either
 from audit.flags import KINDS
 from audit.models import Flag, LogEntry
+from casino import cells
 from casino.models import Device, Person, Table
 
 _ACTIONS = """

@@ -61,7 +61,7 @@ def test_a_module_with_a_database_is_not_pure() -> None:
     assert "django" in _loaded_by("casino.events")
 
 
-def test_every_pure_module_there_is_stands_in_the_contract() -> None:
+def test_what_must_be_pure_stands_in_the_contract() -> None:
     listed = set(_contract(PURE_CONTRACT)["source_modules"])
     promised = {
         "casino.cards",
@@ -72,8 +72,8 @@ def test_every_pure_module_there_is_stands_in_the_contract() -> None:
         "audit.notes",
         "audit.verify",
     }
-    there = {name for name in promised if _exists(name)}
-    assert listed == there
+    assert promised <= listed
+    assert [name for name in listed if not _exists(name)] == []
 
 
 def _exists(name: str) -> bool:

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from audit import cells
+from casino import cells
 
 HOSTILE = [
     '=HYPERLINK("http://x")',
