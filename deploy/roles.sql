@@ -120,6 +120,9 @@ BEGIN
             -- Money: the present of an account and of a hold. Journals, entries, settlements and lines never change.
             ('settlement_account',   'balance held version',                                             false),
             ('settlement_hold',      'ended_at outcome',                                                 false),
+            -- A break takes its steps, which stay.
+            ('settlement_break',     'seen_at state steps assigned_to_id resolution rule journal_id resolved_by_id
+                                      approved_by_id',                                                   false),
             -- A flag is answered once; the reader's place moves.
             ('audit_flag',           'state closed_by_id closed_at close_code close_reason dispute',     false),
             -- A dispute moves on, a proposal is withdrawn; what was decided stays.

@@ -14,6 +14,7 @@ from django.db import models
 
 from settlement.models.counts import Count, CountKind, Float
 from settlement.models.ledger import Account, AccountKind, Entry, Hold, Journal, JournalKind
+from settlement.models.reconcile import Break, BreakCode, BreakState, BreakStep, Resolution, Severity
 from settlement.models.settlements import Line, RefusedCover, Settlement, Uncovered
 from settlement.models.sheets import RuleSheet, TableRules
 
@@ -22,6 +23,10 @@ __all__ = [
     "CHANGES",
     "Account",
     "AccountKind",
+    "Break",
+    "BreakCode",
+    "BreakState",
+    "BreakStep",
     "Count",
     "CountKind",
     "Entry",
@@ -31,8 +36,10 @@ __all__ = [
     "JournalKind",
     "Line",
     "RefusedCover",
+    "Resolution",
     "RuleSheet",
     "Settlement",
+    "Severity",
     "TableRules",
     "Uncovered",
 ]
@@ -47,6 +54,7 @@ APPEND_ONLY: tuple[type[models.Model], ...] = (
     Line,
     Count,
     Float,
+    BreakStep,
 )
 """Tables of this app that triggers and grants keep from ever being changed."""
 
@@ -54,5 +62,16 @@ CHANGES: dict[type[models.Model], tuple[str, ...]] = {
     RuleSheet: ("approved_by_id", "approved_at"),
     Account: ("balance", "held", "version"),
     Hold: ("ended_at", "outcome"),
+    Break: (
+        "seen_at",
+        "state",
+        "steps",
+        "assigned_to_id",
+        "resolution",
+        "rule",
+        "journal_id",
+        "resolved_by_id",
+        "approved_by_id",
+    ),
 }
 """What may change in the rows of the other tables; nothing of them is ever deleted."""

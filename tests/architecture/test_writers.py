@@ -39,6 +39,8 @@ WRITERS = {
     "settlement.Line": ("settlement/settle",),
     "settlement.Count": ("settlement/floats.py",),
     "settlement.Float": ("settlement/floats.py",),
+    "settlement.Break": ("settlement/breaks",),
+    "settlement.BreakStep": ("settlement/breaks",),
     "audit.LogEntry": ("audit/log.py",),
     "audit.Leaf": ("audit/seal.py",),
     "audit.Subtree": ("audit/seal.py",),
