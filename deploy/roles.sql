@@ -66,9 +66,9 @@ DECLARE
     only_read CONSTANT text[] := ARRAY[
         'django_migrations', 'django_content_type', 'auth_group', 'auth_permission', 'auth_group_permissions'
     ];
-    -- Not for the reader's eyes: whoever checks the books needs no session, password or PIN.
+    -- Not for the reader's eyes: whoever checks the books needs no session, password, PIN or secret.
     hidden_tables CONSTANT text[] := ARRAY['django_session'];
-    hidden_columns CONSTANT text[] := ARRAY['password', 'pin'];
+    hidden_columns CONSTANT text[] := ARRAY['password', 'pin', 'secret', 'previous_secret'];
 BEGIN
     REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC, pokdeng_app, pokdeng_reader, pokdeng_sealer;
     REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM PUBLIC, pokdeng_app, pokdeng_reader, pokdeng_sealer;
@@ -120,6 +120,10 @@ BEGIN
             -- Money: the present of an account and of a hold. Journals, entries, settlements and lines never change.
             ('settlement_account',   'balance held version',                                             false),
             ('settlement_hold',      'ended_at outcome',                                                 false),
+            -- What is owed to be told: messages and tries never change, what is due and where it goes does.
+            ('settlement_approvedtarget', 'withdrawn_by_id withdrawn_at',                                false),
+            ('settlement_endpoint',  'secret previous_secret previous_until state not_before slots',     false),
+            ('settlement_delivery',  'state due_at attempts failures owner lease_until last_result finished_at', false),
             -- A break takes its steps, which stay.
             ('settlement_break',     'seen_at state steps assigned_to_id resolution rule journal_id resolved_by_id
                                       approved_by_id',                                                   false),

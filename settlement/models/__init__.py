@@ -14,6 +14,15 @@ from django.db import models
 
 from settlement.models.counts import Count, CountKind, Float
 from settlement.models.ledger import Account, AccountKind, Entry, Hold, Journal, JournalKind
+from settlement.models.outbox import (
+    ApprovedTarget,
+    Attempt,
+    Delivery,
+    Endpoint,
+    EndpointChange,
+    Message,
+    MessageType,
+)
 from settlement.models.reconcile import Break, BreakCode, BreakState, BreakStep, Resolution, Severity
 from settlement.models.settlements import Line, RefusedCover, Settlement, Uncovered
 from settlement.models.sheets import RuleSheet, TableRules
@@ -23,18 +32,25 @@ __all__ = [
     "CHANGES",
     "Account",
     "AccountKind",
+    "ApprovedTarget",
+    "Attempt",
     "Break",
     "BreakCode",
     "BreakState",
     "BreakStep",
     "Count",
     "CountKind",
+    "Delivery",
+    "Endpoint",
+    "EndpointChange",
     "Entry",
     "Float",
     "Hold",
     "Journal",
     "JournalKind",
     "Line",
+    "Message",
+    "MessageType",
     "RefusedCover",
     "Resolution",
     "RuleSheet",
@@ -54,6 +70,9 @@ APPEND_ONLY: tuple[type[models.Model], ...] = (
     Line,
     Count,
     Float,
+    Message,
+    EndpointChange,
+    Attempt,
     BreakStep,
 )
 """Tables of this app that triggers and grants keep from ever being changed."""
@@ -62,6 +81,18 @@ CHANGES: dict[type[models.Model], tuple[str, ...]] = {
     RuleSheet: ("approved_by_id", "approved_at"),
     Account: ("balance", "held", "version"),
     Hold: ("ended_at", "outcome"),
+    ApprovedTarget: ("withdrawn_by_id", "withdrawn_at"),
+    Endpoint: ("secret", "previous_secret", "previous_until", "state", "not_before", "slots"),
+    Delivery: (
+        "state",
+        "due_at",
+        "attempts",
+        "failures",
+        "owner",
+        "lease_until",
+        "last_result",
+        "finished_at",
+    ),
     Break: (
         "seen_at",
         "state",

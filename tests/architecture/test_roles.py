@@ -28,6 +28,9 @@ APPEND_ONLY = (
     "settlement_line",
     "settlement_count",
     "settlement_float",
+    "settlement_message",
+    "settlement_endpointchange",
+    "settlement_attempt",
     "settlement_refusedcover",
     "settlement_tablerules",
     "settlement_uncovered",
@@ -142,7 +145,12 @@ def test_the_reader_sees_everything_but_secrets() -> None:
         " AND NOT has_column_privilege(%s, c.oid, a.attnum, 'SELECT') ORDER BY 1",
         READER,
     )
-    assert unseen == [("casino_person.password",), ("casino_person.pin",)]
+    assert unseen == [
+        ("casino_person.password",),
+        ("casino_person.pin",),
+        ("settlement_endpoint.previous_secret",),
+        ("settlement_endpoint.secret",),
+    ]
     for model in apps.get_models():
         table = model._meta.db_table
         assert _ask("SELECT has_table_privilege(%s, %s, 'INSERT, UPDATE, DELETE')", READER, table) == [
