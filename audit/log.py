@@ -160,6 +160,8 @@ SECURITY_ACTIONS = frozenset(
         "device.revoked",
         "device.stated",
         "evidence.read",
+        "key.made",
+        "key.revoked",
         "log.read",
         "person.changed",
         "person.created",

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from casino.api import floor, sign_in
+from casino.api import floor, keys, sign_in
 
 urlpatterns = [
     path("session", sign_in.Session.as_view()),
@@ -9,6 +9,9 @@ urlpatterns = [
     path("tables/<str:code>/duty", floor.TableDuty.as_view()),
     path("tables/<str:code>/stop", floor.TableStop.as_view()),
     path("signatures", floor.Signatures.as_view()),
+    path("keys", keys.Keys.as_view()),
+    path("keys/<uuid:key>/rotate", keys.KeyRotation.as_view()),
+    path("keys/<uuid:key>/revoke", keys.KeyRevocation.as_view()),
     path("devices", floor.Devices.as_view()),
     path("devices/self/state", floor.OwnState.as_view()),
     path("devices/<uuid:device>/gaps/<int:first>-<int:last>/waive", floor.GapWaivers.as_view()),

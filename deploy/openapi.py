@@ -9,13 +9,13 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import build_bearer_security_scheme_object
 
 
-class DeviceToken(OpenApiAuthenticationExtension):
-    target_class = "casino.api.door.DeviceToken"
-    name = "device"
+class BearerToken(OpenApiAuthenticationExtension):
+    target_class = "casino.api.door.BearerToken"
+    name = "bearer"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:  # noqa: ARG002
         scheme = build_bearer_security_scheme_object(header_name="Authorization", token_prefix="Bearer")  # noqa: S106
-        return {**scheme, "description": "The token a terminal or camera was given when it was enrolled."}
+        return {**scheme, "description": "A terminal's or camera's token, or the key of a cashier system (pdk_…)."}
 
 
 class SignedIn(OpenApiAuthenticationExtension):

@@ -110,6 +110,8 @@ BEGIN
             ('casino_person',        'display_name role permissions password pin is_active',             false),
             ('casino_wrongtries',    'count window_ends_at',                                             false),
             ('casino_device',        'revoked_at last_seq holes last_contact_at stated',                 false),
+            -- A key of another system is revoked once, and seen in use.
+            ('casino_apikey',        'revoked_by_id revoked_at last_used_at',                            false),
             -- The floor: open, stopped, closed; who came and went.
             ('casino_table',         'state stop_reason',                                                false),
             ('casino_tablesession',  'closed_at last_round',                                             false),
@@ -120,6 +122,11 @@ BEGIN
             -- Money: the present of an account and of a hold. Journals, entries, settlements and lines never change.
             ('settlement_account',   'balance held version',                                             false),
             ('settlement_hold',      'ended_at outcome',                                                 false),
+            -- The last number of a series; a slip on its way; a claim that is paid or void once.
+            ('settlement_series',    'last',                                                             false),
+            ('settlement_slip',      'state series_id number cage',                                      false),
+            ('settlement_payslip',   'state cage paid_by_id paid_second_id paid_with paid_at payment_journal_id
+                                      voided_by_id voided_at void_reason void_journal_id',               false),
             -- What is owed to be told: messages and tries never change, what is due and where it goes does.
             ('settlement_approvedtarget', 'withdrawn_by_id withdrawn_at',                                false),
             ('settlement_endpoint',  'secret previous_secret previous_until state not_before slots',     false),

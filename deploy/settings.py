@@ -31,6 +31,17 @@ DISPUTES = {
     "threshold": environment.number("DISPUTE_THRESHOLD", default=500_000, least=0, most=10**12),
     "lease_minutes": environment.number("DISPUTE_LEASE_MINUTES", default=10, least=1, most=120),
 }
+# The longest life, in days, that a key of another system may be given.
+API_KEY_DAYS = environment.number("API_KEY_DAYS", default=400, least=1, most=3660)
+# Cash, in minor units. In a gaming day one person's cash in, or out, of more than `report` is reported; acts from `log`
+# on stand in the running log and name the person; a buy-in above `sign_off` needs a supervisor; a deposit or withdrawal
+# above `second_person` needs another cashier.
+CASH = {
+    "report": environment.number("CASH_REPORT_LIMIT", default=200_000_000, least=0, most=10**12),
+    "log": environment.number("CASH_LOG_LIMIT", default=10_000_000, least=0, most=10**12),
+    "sign_off": environment.number("CASH_SIGN_OFF_LIMIT", default=20_000_000, least=0, most=10**12),
+    "second_person": environment.number("CASH_SECOND_PERSON_LIMIT", default=50_000_000, least=0, most=10**12),
+}
 # Who listens to every act. Without it nothing can be done: `announce` raises.
 WITNESS = environment.text("WITNESS", "audit.log.witness")
 # Whether a ruling needs its supervisor's signature, or a supervisor on duty at the table is enough.
@@ -215,7 +226,8 @@ CSRF_COOKIE_SAMESITE = "Strict"
 CSRF_TRUSTED_ORIGINS = environment.words("CSRF_TRUSTED_ORIGINS")
 SECURE_SSL_REDIRECT = _tls
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked from inside, without TLS
-if environment.flag("BEHIND_TLS_PROXY", default=False):
+BEHIND_PROXY = environment.flag("BEHIND_TLS_PROXY", default=False)
+if BEHIND_PROXY:
     # One trusted hop, which drops what came from outside under this name.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if _tls else 0

@@ -13,6 +13,7 @@ from audit.admin.lists import Calendar, ReadOnly, is_card
 from audit.admin.words import either
 from casino import cards
 from casino.models import (
+    ApiKey,
     Device,
     Duty,
     GapWaiver,
@@ -205,3 +206,18 @@ class GapWaiverAdmin(ReadOnly):
     list_display = ("id", "device", "first", "last", "person", "waived_at")
     list_select_related = ("device", "person")
     finds: ClassVar = {"uuid": ("person",), "word": ("device__code", "person__badge")}
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(Few):
+    list_display = (
+        "system", "id", "scopes", "tables", "cages", "expires_at", "revoked_at", "last_used_at", "created_by",
+        "approved_by",
+    )  # fmt: skip
+    list_select_related = ("created_by", "approved_by")
+    ordering = ("system", "id")
+    fields = (
+        "id", "system", "scopes", "tables", "cages", "addresses", "expires_at", "replaces_id", "created_by",
+        "approved_by", "created_at", "revoked_by", "revoked_at", "last_used_at",
+    )  # fmt: skip
+    finds: ClassVar = {"uuid": ("id",), "word": ("system",)}

@@ -26,6 +26,7 @@ MODELS = {
     "refusedevent": ("refused events", "เหตุการณ์ที่ไม่รับ"),
     "signature": ("signatures", "ลายเซ็น"),
     "gapwaiver": ("gap waivers", "การปล่อยลำดับที่ขาด"),
+    "apikey": ("keys of other systems", "คีย์ของระบบอื่น"),
     "rulesheet": ("rule sheets", "ใบกติกา"),
     "tablerules": ("table rules", "กติกาของโต๊ะ"),
     "account": ("accounts", "บัญชี"),
@@ -45,6 +46,9 @@ MODELS = {
 }
 
 FIELDS = {
+    "addresses": "ช่วงที่อยู่", "cages": "ห้องแคชเชียร์", "created_at": "สร้างเมื่อ", "created_by": "ผู้สร้าง",
+    "expires_at": "หมดอายุ", "last_used_at": "ใช้ล่าสุด", "revoked_by": "ผู้เพิกถอน", "scopes": "ขอบเขต",
+    "system": "ระบบ", "tables": "โต๊ะ",
     "account": "บัญชี", "account_code": "บัญชี", "acted_by": "ผู้ทำ", "action": "การกระทำ",
     "actor": "ผู้กระทำ", "actor_kind": "ชนิดผู้กระทำ", "amount": "จำนวนเงิน",
     "approved_at": "อนุมัติเมื่อ", "approved_by": "ผู้อนุมัติ", "badge": "รหัสบัตร",

@@ -31,6 +31,9 @@ SELECT 'floats/' || f.id, (SELECT count(*) FROM settlement_count c WHERE c.sessi
 SELECT 'rounds/' || round_id || '/revisions/' || revision, 'asked for and approved by ' || acted_by_id, 'two people'
   FROM settlement_settlement WHERE id >= %(since_id)s AND acted_by_id = approved_by_id
  UNION ALL
+SELECT 'keys/' || id, 'made and agreed to by ' || approved_by_id, 'two people'
+  FROM casino_apikey WHERE created_by_id = approved_by_id
+ UNION ALL
 SELECT 'people/' || l.person || ' in entry ' || l.id, 'changed their own rights', 'somebody else'
   FROM audit_logentry l WHERE l.recorded_at >= %(since)s AND l.action IN ('person.created', 'person.changed')
    AND l.subject = 'people/' || l.person
@@ -91,6 +94,8 @@ WITH told AS MATERIALIZED (
      UNION ALL SELECT 'rounds/' || round_id || '/revisions/' || revision, p.person, settled_at
       FROM settlement_settlement, unnest(ARRAY[acted_by_id, approved_by_id]) AS p (person)
      WHERE id >= %(since_id)s AND revision > 1
+     UNION ALL SELECT 'keys/' || id, p.person, created_at
+      FROM casino_apikey, unnest(ARRAY[created_by_id, approved_by_id]) AS p (person) WHERE created_at >= %(since)s
      UNION ALL SELECT 'proposals/' || id, proposed_by_id, proposed_at FROM audit_proposal WHERE proposed_at >= %(since)s
      UNION ALL SELECT 'decisions/' || id, decided_by_id, decided_at FROM audit_decision WHERE decided_at >= %(since)s)
 SELECT a.what, a.person, a.at FROM approved a

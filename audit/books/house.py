@@ -178,6 +178,33 @@ WAIVERS = Pair(
     """,
 )
 
+KEYS_MADE = Pair(
+    "keys made",
+    ("key.made",),
+    """
+    SELECT k.id::text, jsonb_build_object(
+        'system', k.system, 'secret_sha256', encode(k.secret_sha256, 'hex'), 'scopes', to_jsonb(k.scopes),
+        'tables', to_jsonb(k.tables), 'cages', to_jsonb(k.cages), 'addresses', to_jsonb(k.addresses),
+        'expires_at', k.expires_at, 'replaces', k.replaces_id, 'created_by', k.created_by_id,
+        'approved_by', k.approved_by_id, 'at', k.created_at)
+      FROM casino_apikey k WHERE k.created_at >= %(since)s
+    """,
+    """
+    SELECT split_part(t.subject, '/', 2), t.data || jsonb_build_object(
+        'expires_at', (t.data ->> 'expires_at')::timestamptz, 'at', t.at) FROM told t
+    """,
+)
+
+KEYS_REVOKED = Pair(
+    "keys revoked",
+    ("key.revoked",),
+    """
+    SELECT k.id::text, jsonb_build_object('system', k.system, 'revoked_by', k.revoked_by_id, 'at', k.revoked_at)
+      FROM casino_apikey k WHERE k.revoked_at >= %(since)s
+    """,
+    "SELECT split_part(t.subject, '/', 2), t.data || jsonb_build_object('at', t.at) FROM told t",
+)
+
 PAIRS = (
     SHEETS_PROPOSED,
     SHEETS_APPROVED,
@@ -191,5 +218,7 @@ PAIRS = (
     DEVICES_REVOKED,
     PEOPLE,
     SIGNATURES,
+    KEYS_MADE,
+    KEYS_REVOKED,
     WAIVERS,
 )

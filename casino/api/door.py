@@ -21,11 +21,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from casino import devices, events, people
+from casino import devices, events, keys, people
 from casino.api import strict_json
 from casino.api.rights import Declared, principal
 from casino.events import Act, Fact, Principal
-from casino.models import Device, Person, StoredAnswer
+from casino.models import ApiKey, Device, Person, StoredAnswer
 from casino.refusals import Refusal
 
 T = TypeVar("T")
@@ -34,14 +34,18 @@ MOST_NAMED = 20
 """Fields named in one refusal: a body may hold thousands that nobody knows."""
 
 
-class DeviceToken(BaseAuthentication):
-    """``Authorization: Bearer pdd_…``: the token a device was given when it was enrolled. One statement."""
+class BearerToken(BaseAuthentication):
+    """``Authorization: Bearer pdd_…``, the token a device was given when it was enrolled, or ``pdk_…``, the key of
+    another system. One statement; from where a key may come is asked with its rights."""
 
-    def authenticate(self, request: Request) -> tuple[AnonymousUser, Device] | None:
-        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    def authenticate(self, request: Request) -> tuple[AnonymousUser, Device | ApiKey] | None:
+        scheme, _, given = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             return None
-        return AnonymousUser(), devices.authenticate(token.strip())
+        token = given.strip()
+        if token.startswith(keys.PREFIX):
+            return AnonymousUser(), keys.authenticate(token, now=timezone.now())
+        return AnonymousUser(), devices.authenticate(token)
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
@@ -59,7 +63,7 @@ class Door(APIView):
     """Base of all JSON doors. ``declares`` maps each method it takes to the right it needs (``people.RIGHTS``)."""
 
     declares: ClassVar[Mapping[str, str]] = {}
-    authentication_classes = (DeviceToken, SignedIn)
+    authentication_classes = (BearerToken, SignedIn)
     permission_classes = (Declared,)
     parser_classes = ()
     # No OPTIONS: no page of another origin has business here.
@@ -124,7 +128,7 @@ class Door(APIView):
         answers status and body. The key is claimed inside the act and stored with it.
         """
         key = _key_of(self.request)
-        client = f"{self.principal.kind}:{self.principal.code}"
+        client = f"{self.principal.kind}:{self.principal.code}"  # a system's, whichever of its keys it uses
         prints = _fingerprints(self.request)
         stored = _stored(client, key, prints)
         if stored is not None:

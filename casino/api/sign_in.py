@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from casino import people
 from casino.api.door import Door, Shape, described, request_id
+from casino.api.rights import origin
 from casino.models import Person
 from casino.refusals import Refusal
 
@@ -58,7 +59,7 @@ class Session(Door):
             badge=given["badge"],
             secret=given["password"],
             with_pin=False,
-            at=str(request.META.get("REMOTE_ADDR", "")),
+            at=origin(request),
             now=timezone.now(),
         )
         people.signed_in(person=person, request_id=request_id(request), now=timezone.now())

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audit.models import LogEntry
-from casino import devices, people, tables
+from casino import devices, keys, people, tables
 from casino.events import NOBODY, SERVICE
 from casino.models import Duty, Person, Role, Signature, WrongTries
 from casino.people import DUTY, RIGHTS, TRIES, TRY_WINDOW
@@ -25,10 +25,11 @@ from tests.settlement.books import taken_back
 
 
 def test_rights_are_held_by_roles_of_the_house_and_by_nobody_else() -> None:
-    known = {*Role.values, "terminal", "camera"}
+    known = {*Role.values, "terminal", "camera", keys.ROLE}
     assert {role for held in RIGHTS.values() for role in held} <= known
     assert all(RIGHTS[right].get("terminal") in (None, people.OWN) for right in RIGHTS)
     assert all(RIGHTS[right].get("camera") in (None, people.OWN) for right in RIGHTS)
+    assert all(RIGHTS[right].get(keys.ROLE) in (None, people.KEY) for right in RIGHTS)
 
 
 def test_nobody_and_the_service_hold_no_right_by_themselves() -> None:

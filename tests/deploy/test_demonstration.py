@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def quick_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hashing thirty secrets takes longer than all the rest; which secrets they are is no matter here."""
-    monkeypatch.setattr("casino.people.make_password", lambda secret: f"hash of {secret}")
+    monkeypatch.setattr("casino.people.secrets.make_password", lambda secret: f"hash of {secret}")
     monkeypatch.setattr(Person, "set_password", lambda self, secret: setattr(self, "password", secret))
 
 

@@ -1,8 +1,4 @@
-"""What the floor knows: people, tables, devices, and rounds as they were reported.
-
-Rows of ``RoundEvent``, ``RefusedEvent``, ``Signature`` and ``GapWaiver`` are evidence: added, never changed (trigger
-and grant). A ``Round`` row is a summary for lists and a lock; what happened is its events.
-"""
+"""People, tables, devices, and rounds as they were reported."""
 
 from __future__ import annotations
 
@@ -74,7 +70,7 @@ class Person(AbstractBaseUser):
         app, _, name = perm.partition(".")
         if not self.is_staff or not name.startswith("view_"):
             return False
-        staff_models = ("person", "device", "table")
+        staff_models = ("person", "device", "table", "apikey")
         if self.role == Role.ADMINISTRATOR:
             return app == "casino" and name.removeprefix("view_") in staff_models
         return app in ("casino", "settlement", "audit")
@@ -363,24 +359,3 @@ class RefusedEvent(models.Model):
                 fields=["device", "device_seq", "sha256"], name="refused_event_same_bytes_once"
             ),
         ]
-
-
-class StoredAnswer(models.Model):
-    """The first answer given to a client's Idempotency-Key; the row lives for ever and commits with its act."""
-
-    id = models.BigAutoField(primary_key=True)
-    client = models.CharField(max_length=120)
-    key = models.CharField(max_length=200)
-    request_sha256 = models.BinaryField(max_length=32)
-    status = models.IntegerField()
-    body = models.JSONField()
-    answered_at = models.DateTimeField()
-
-    class Meta:
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["client", "key"], name="stored_answer_once_per_client_and_key"),
-        ]
-
-
-APPEND_ONLY: tuple[type[models.Model], ...] = (RoundEvent, RefusedEvent, GapWaiver, Signature, StoredAnswer)
-"""Tables of this app that triggers and grants keep from ever being changed."""

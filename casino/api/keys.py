@@ -1,0 +1,162 @@
+"""Doors of the keys of other systems: made by an administrator with a manager's badge and PIN, shown once."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from casino import keys
+from casino.api.door import Door, Shape, described, page_of
+from casino.keys import Wanted
+from casino.models import ApiKey
+from casino.refusals import Refusal
+
+
+def _codes() -> serializers.Field[Any, Any, Any, Any]:
+    return serializers.ListField(
+        child=serializers.RegexField(r"^[A-Z0-9]{1,20}\Z"), max_length=200, required=False, default=list
+    )
+
+
+class KeyShape(Shape):
+    system = serializers.RegexField(r"^[a-z0-9_]{1,30}\Z")
+    scopes = serializers.ListField(child=serializers.CharField(max_length=40), min_length=1, max_length=40)
+    tables = _codes()
+    cages = _codes()
+    addresses = serializers.ListField(
+        child=serializers.CharField(max_length=50), min_length=1, max_length=50, help_text="203.0.113.0/24"
+    )
+    expires_at = serializers.DateTimeField()
+    badge = serializers.CharField(max_length=40, help_text="of the manager who agrees")
+    pin = serializers.CharField(max_length=200)
+
+
+class RotationShape(Shape):
+    expires_at = serializers.DateTimeField()
+    badge = serializers.CharField(max_length=40, help_text="of the manager who agrees")
+    pin = serializers.CharField(max_length=200)
+
+
+_SHOWN: dict[str, Any] = {
+    "id": serializers.UUIDField(),
+    "system": serializers.CharField(),
+    "scopes": serializers.ListField(child=serializers.CharField()),
+    "tables": serializers.ListField(child=serializers.CharField()),
+    "cages": serializers.ListField(child=serializers.CharField()),
+    "addresses": serializers.ListField(child=serializers.CharField()),
+    "expires_at": serializers.DateTimeField(),
+    "replaces": serializers.UUIDField(allow_null=True),
+    "created_at": serializers.DateTimeField(),
+    "created_by": serializers.CharField(help_text="badge"),
+    "approved_by": serializers.CharField(help_text="badge"),
+    "revoked_at": serializers.DateTimeField(allow_null=True),
+    "last_used_at": serializers.DateTimeField(allow_null=True),
+}
+KeyShown = described("ApiKey", _SHOWN)
+KeyMade = described("ApiKeyMade", _SHOWN | {"key": serializers.CharField(help_text="shown this once")})
+
+
+def _shown(key: ApiKey) -> dict[str, Any]:
+    return {
+        "id": str(key.id),
+        "system": key.system,
+        "scopes": key.scopes,
+        "tables": key.tables,
+        "cages": key.cages,
+        "addresses": key.addresses,
+        "expires_at": key.expires_at,
+        "replaces": str(key.replaces_id) if key.replaces_id else None,
+        "created_at": key.created_at,
+        "created_by": key.created_by.badge,
+        "approved_by": key.approved_by.badge,
+        "revoked_at": key.revoked_at,
+        "last_used_at": key.last_used_at,
+    }
+
+
+class Keys(Door):
+    """Keys of other systems."""
+
+    declares: ClassVar = {"GET": "read_keys", "POST": "make_keys"}
+
+    @extend_schema(
+        operation_id="listKeys",
+        parameters=[
+            OpenApiParameter("cursor", str, description="``next`` of the page before."),
+            OpenApiParameter("limit", int, description="1 to 200; usually 50."),
+        ],
+        responses={
+            200: described(
+                "ApiKeys", {"keys": KeyShown(many=True), "next": serializers.CharField(allow_null=True)}
+            )
+        },
+    )
+    def get(self, request: Request) -> Response:
+        """List a page of keys, revoked ones too, newest first; the keys themselves are nowhere."""
+        page = page_of(request)
+        found = ApiKey.objects.select_related("created_by", "approved_by").order_by("-id")
+        if page.cursor:
+            found = found.filter(id__lt=_uuid(page.cursor))
+        rows = list(found[: page.limit + 1])
+        listed = rows[: page.limit]
+        return Response(
+            {
+                "keys": [_shown(key) for key in listed],
+                "next": str(listed[-1].id) if len(rows) > page.limit else None,
+            }
+        )
+
+    @extend_schema(operation_id="makeKey", request=KeyShape, responses={201: KeyMade})
+    def post(self, request: Request) -> Response:
+        """Make a key with a manager's badge and PIN. There is no Idempotency-Key: an answer that holds a key is kept
+        nowhere, and a key whose answer was lost is revoked."""
+        given = self.body(KeyShape)
+        second, by = self.second_person(given), self.person
+        wanted = Wanted(
+            scopes=given["scopes"], addresses=given["addresses"], expires_at=given["expires_at"],
+            tables=given["tables"], cages=given["cages"],
+        )  # fmt: skip
+        key, text = self.act(
+            lambda _: keys.make(system=given["system"], wanted=wanted, by=by, approved_by=second)
+        )
+        return Response(_shown(key) | {"key": text}, status=201)
+
+
+class KeyRotation(Door):
+    """The key that takes another's place."""
+
+    declares: ClassVar = {"POST": "make_keys"}
+
+    @extend_schema(operation_id="rotateKey", request=RotationShape, responses={201: KeyMade})
+    def post(self, request: Request, key: UUID) -> Response:
+        """Make a key good for the same; both are good until the old one is revoked or over."""
+        given = self.body(RotationShape)
+        second, by = self.second_person(given), self.person
+        made, text = self.act(
+            lambda _: keys.rotate(key=key, expires_at=given["expires_at"], by=by, approved_by=second)
+        )
+        return Response(_shown(made) | {"key": text}, status=201)
+
+
+class KeyRevocation(Door):
+    """The end of a key."""
+
+    declares: ClassVar = {"POST": "make_keys"}
+
+    @extend_schema(operation_id="revokeKey", request=None, responses={200: KeyShown})
+    def post(self, request: Request, key: UUID) -> Response:
+        """Revoke a key: its next request is refused. Asked again, the first time stands."""
+        by = self.person
+        return Response(_shown(self.act(lambda _: keys.revoke(key=key, by=by))))
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Refusal("malformed", fields={"cursor": "must be a UUID"}) from None

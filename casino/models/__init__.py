@@ -1,0 +1,50 @@
+"""What the floor knows: people, tables, devices, rounds as they were reported, and the keys of other systems.
+
+Rows of ``RoundEvent``, ``RefusedEvent``, ``Signature`` and ``GapWaiver`` are evidence: added, never changed (trigger
+and grant). A ``Round`` row is a summary for lists and a lock; what happened is its events.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from casino.models.floor import (
+    Device,
+    Duty,
+    GapWaiver,
+    People,
+    Person,
+    RefusedEvent,
+    Role,
+    Round,
+    RoundEvent,
+    Signature,
+    Standing,
+    Table,
+    TableSession,
+    WrongTries,
+)
+from casino.models.keys import ApiKey, StoredAnswer
+
+__all__ = [
+    "APPEND_ONLY",
+    "ApiKey",
+    "Device",
+    "Duty",
+    "GapWaiver",
+    "People",
+    "Person",
+    "RefusedEvent",
+    "Role",
+    "Round",
+    "RoundEvent",
+    "Signature",
+    "Standing",
+    "StoredAnswer",
+    "Table",
+    "TableSession",
+    "WrongTries",
+]
+
+APPEND_ONLY: tuple[type[models.Model], ...] = (RoundEvent, RefusedEvent, GapWaiver, Signature, StoredAnswer)
+"""Tables of this app that triggers and grants keep from ever being changed."""

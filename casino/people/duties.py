@@ -1,0 +1,89 @@
+"""Who is on duty, whose sign-off counts, and who may not do both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from casino import events
+from casino.events import Fact
+from casino.models import Device, Duty, Person, Role, Round, RoundEvent, Signature, TableSession
+from casino.refusals import Refusal
+
+RULERS = (Role.SUPERVISOR, Role.MANAGER)
+"""Whose sign-off counts under a ruling, a removal, a waiver or a void: a supervisor on duty there, or a manager."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnDuty:
+    """Who is on duty in a session right now."""
+
+    session: UUID
+    dealer: UUID | None
+    supervisor: UUID | None
+
+
+def on_duty(session: TableSession) -> OnDuty:
+    """Return the dealer and the supervisor on duty. One statement."""
+    duties: Mapping[str, UUID] = dict(
+        Duty.objects.filter(session=session, off_at=None).values_list("role", "person")
+    )
+    return OnDuty(session=session.id, dealer=duties.get("dealer"), supervisor=duties.get("supervisor"))
+
+
+def may_rule(person: Person, session: TableSession) -> bool:
+    """Say whether the person's sign-off counts at this session: its supervisor on duty, or a manager."""
+    if person.role == Role.MANAGER:
+        return True
+    return (
+        person.role == Role.SUPERVISOR
+        and Duty.objects.filter(session=session, person=person, role="supervisor", off_at=None).exists()
+    )
+
+
+def dealers_of(round: Round) -> set[UUID]:
+    """Return who dealt a round: the dealers on duty while it ran, and dealers named by its own events."""
+    duties = Duty.objects.filter(session=round.session_id, role="dealer")
+    if round.closed_at is not None:
+        duties = duties.filter(on_at__lte=round.closed_at)
+    if round.opened_at is not None:
+        duties = duties.exclude(off_at__lt=round.opened_at)
+    named = RoundEvent.objects.filter(round=round, person__role=Role.DEALER)
+    return {*duties.values_list("person", flat=True), *named.values_list("person", flat=True)}
+
+
+def different(*people: UUID | None) -> None:
+    """Refuse ``sod_violation`` where one person stands twice among those who must be different."""
+    named = [person for person in people if person is not None]
+    if len(set(named)) != len(named):
+        raise Refusal("sod_violation")
+
+
+def sign(*, person: Person, device: Device, session: TableSession, sha256: bytes, now: datetime) -> Signature:
+    """Keep a person's sign-off for exactly the content whose hash this is.
+
+    Anybody may sign; whether the sign-off counts under a ruling (``may_rule``) is decided now, by who is on duty.
+    """
+    signature = Signature.objects.create(
+        id=events.uuid7(now),
+        person=person,
+        device=device,
+        session=session,
+        sha256=sha256,
+        may_rule=may_rule(person, session),
+        signed_at=now,
+    )
+    events.announce(
+        [
+            Fact(
+                "signature.given",
+                f"signatures/{signature.id}",
+                {"sha256": sha256.hex(), "person": str(person.id), "may_rule": int(signature.may_rule)},
+                table=device.table.code,
+                person=person.id,
+            )
+        ]
+    )
+    return signature

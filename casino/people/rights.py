@@ -1,0 +1,201 @@
+"""Who may do what: one matrix of roles, narrowed by where a person is on duty and what a key names.
+
+Deny by default: what is not in RIGHTS is refused, and an address that declares no right does not start.
+Rights are read when they are asked for, so a change counts at once.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from casino.events import Principal
+from casino.models import ApiKey, Duty, Person, Role, Table
+from casino.refusals import Refusal
+
+
+class Scope(Enum):
+    """Where a right holds: everywhere, at the tables where the person is on duty, at the device's own table, or where
+    the other system's key names the right, and then at the key's tables and cages."""
+
+    ALL = "all"
+    DUTY = "duty"
+    OWN = "own"
+    KEY = "key"
+
+
+ALL, DUTY, OWN, KEY = Scope.ALL, Scope.DUTY, Scope.OWN, Scope.KEY
+
+RIGHTS: dict[str, dict[str, Scope]] = {
+    "public": {},
+    "record_events": {"terminal": OWN, "camera": OWN},
+    "state_device": {"terminal": OWN, "camera": OWN},
+    "take_signature": {"terminal": OWN},
+    "waive_gap": {"terminal": OWN, "supervisor": DUTY, "manager": ALL},
+    "read_devices": {"supervisor": DUTY, "manager": ALL, "auditor": ALL, "administrator": ALL},
+    "change_duty": {"supervisor": DUTY, "manager": ALL},
+    "read_duty": {
+        "terminal": OWN,
+        "dealer": DUTY,
+        "supervisor": DUTY,
+        "manager": ALL,
+        "surveillance": ALL,
+        "auditor": ALL,
+    },
+    "stop_table": {"supervisor": DUTY, "manager": ALL},
+    "read_tables": {
+        "terminal": OWN,
+        "camera": OWN,
+        "dealer": DUTY,
+        "supervisor": DUTY,
+        "manager": ALL,
+        "surveillance": ALL,
+        "auditor": ALL,
+    },
+    "read_rounds": {
+        "terminal": OWN,
+        "dealer": DUTY,
+        "supervisor": DUTY,
+        "manager": ALL,
+        "surveillance": ALL,
+        "auditor": ALL,
+    },
+    "settle": {"terminal": OWN, "dealer": DUTY, "supervisor": DUTY, "manager": ALL},
+    "correct": {"supervisor": DUTY, "manager": ALL},
+    "float": {"supervisor": DUTY, "manager": ALL},
+    "read_ledger": {"manager": ALL, "cashier": ALL, "auditor": ALL},
+    "read_sheets": {
+        "terminal": OWN,
+        "dealer": ALL,
+        "supervisor": ALL,
+        "manager": ALL,
+        "surveillance": ALL,
+        "auditor": ALL,
+    },
+    "propose_sheet": {"manager": ALL},
+    "approve_sheet": {"manager": ALL},
+    "read_dossier": {
+        "dealer": DUTY,
+        "supervisor": DUTY,
+        "manager": ALL,
+        "surveillance": ALL,
+        "auditor": ALL,
+    },
+    "read_log": {
+        "supervisor": DUTY,
+        "manager": ALL,
+        "surveillance": ALL,
+        "auditor": ALL,
+        "administrator": ALL,
+    },
+    "read_flags": {"supervisor": DUTY, "manager": ALL, "surveillance": ALL, "auditor": ALL},
+    "answer_flag": {"surveillance": ALL, "auditor": ALL},
+    "raise_dispute": {
+        "dealer": DUTY,
+        "supervisor": DUTY,
+        "manager": ALL,
+        "surveillance": ALL,
+        "cashier": ALL,
+        "auditor": ALL,
+    },
+    "read_disputes": {"supervisor": DUTY, "manager": ALL, "surveillance": ALL, "auditor": ALL},
+    "work_dispute": {"auditor": ALL},
+    "decide_dispute": {"auditor": ALL, "manager": ALL},
+    "read_keys": {"auditor": ALL, "administrator": ALL},
+    "make_keys": {"administrator": ALL},
+    "own_session": dict.fromkeys(Role.values, ALL),
+}
+"""Every right of the service: who holds it, and where. People by their roles; ``terminal`` and ``camera`` are
+devices, ``cashier_system`` is another system with a key, whose scopes are names of these rights."""
+
+
+def scope_of(principal: Principal, right: str) -> Scope | None:
+    """Return where ``principal`` holds ``right``, None for nowhere. One statement for a key, none otherwise."""
+    scope = RIGHTS[right].get(principal.role)
+    if scope is KEY and not _key(principal).filter(scopes__contains=[right]).exists():
+        return None
+    return scope
+
+
+def scopes_of_keys() -> frozenset[str]:
+    """Return the rights that a key of another system may be made for."""
+    return frozenset(right for right, held in RIGHTS.items() if KEY in held.values())
+
+
+def _key(principal: Principal) -> QuerySet[ApiKey]:
+    return ApiKey.objects.filter(pk__in=[principal.id], revoked_at=None)
+
+
+def require(principal: Principal, right: str) -> Scope:
+    """Return where the right holds; refuse ``not_signed_in`` (401) or ``forbidden`` (403)."""
+    scope = scope_of(principal, right)
+    if scope is None:
+        raise Refusal("not_signed_in" if principal.kind == "public" else "forbidden")
+    return scope
+
+
+def may_at(principal: Principal, right: str, table: UUID) -> bool:
+    """Say whether the right holds at this table. One statement for a person on duty, two for a key."""
+    scope = scope_of(principal, right)
+    if scope is ALL:
+        return True
+    if scope is OWN:
+        return table == table_of_device(principal)
+    if scope is DUTY:
+        return Duty.objects.filter(
+            session__table=table, session__closed_at=None, person=principal.id, off_at=None
+        ).exists()
+    if scope is KEY:
+        return Table.objects.filter(pk=table, code__in=_key_names(principal, "tables")).exists()
+    return False
+
+
+def may_at_cage(principal: Principal, right: str, cage: str) -> bool:
+    """Say whether the right holds at this cage: a key's at those it names, a cashier's at all."""
+    scope = scope_of(principal, right)
+    return scope is ALL or (scope is KEY and cage in _key_names(principal, "cages"))
+
+
+def _key_names(principal: Principal, what: str) -> list[str]:
+    named: list[str] | None = _key(principal).values_list(what, flat=True).first()
+    return named or []
+
+
+def require_at(principal: Principal, right: str, table: UUID) -> None:
+    """Refuse ``not_found``: what is out of scope does not exist for the one who asks."""
+    require(principal, right)
+    if not may_at(principal, right, table):
+        raise Refusal("not_found")
+
+
+def require_at_cage(principal: Principal, right: str, cage: str) -> None:
+    """Refuse ``not_found`` for a cage out of scope, as ``require_at`` does for a table."""
+    require(principal, right)
+    if not may_at_cage(principal, right, cage):
+        raise Refusal("not_found")
+
+
+def tables_in_scope(principal: Principal, right: str) -> list[UUID] | None:
+    """Return the tables at which the right holds, None for all of them; lists start from this."""
+    scope = require(principal, right)
+    if scope is ALL:
+        return None
+    if scope is OWN:
+        return [table_of_device(principal)]
+    if scope is KEY:
+        named = Table.objects.filter(code__in=_key_names(principal, "tables"))
+        return list(named.values_list("id", flat=True))
+    duties = Duty.objects.filter(person=principal.id, off_at=None, session__closed_at=None)
+    return list(duties.values_list("session__table", flat=True))
+
+
+def table_of_device(principal: Principal) -> UUID:
+    """Return the table a device is bound to, from its own row."""
+    return Table.objects.values_list("id", flat=True).get(devices=principal.id)
+
+
+def principal_of(person: Person) -> Principal:
+    """Return the person as one who acts."""
+    return Principal(kind="person", id=person.id, code=person.badge, role=person.role, person=person.id)
