@@ -16,7 +16,8 @@ from casino import events, people, refusals, rounds
 from casino.events import Fact
 from casino.models import Person, Role, Round
 from casino.refusals import Refusal
-from settlement import settle
+from settlement import settle, webhooks
+from settlement.webhooks import Owed
 
 refusals.register("nothing_proposed", 409, "Nothing is proposed.", "ยังไม่มีข้อเสนอ")
 refusals.register(
@@ -157,6 +158,7 @@ def _decide(dispute: Dispute, proposal: Proposal, *, by: Person, round: Round) -
     others = Dispute.objects.filter(round=dispute.round_id).exclude(state=Dispute.State.DECIDED)
     rounds.dispute(round_id=dispute.round_id, open=others.exists())
     events.announce([_decided(dispute, proposal, decision)])
+    webhooks.owe([_owed(dispute, decision)])
     return decision
 
 
@@ -207,6 +209,21 @@ def _decided(dispute: Dispute, proposal: Proposal, decision: Decision) -> Fact:
             "decided_by": str(decision.decided_by_id),
             "needs_two": int(dispute.needs_two),
         },
+    )
+
+
+def _owed(dispute: Dispute, decision: Decision) -> Owed:
+    return Owed(
+        "dispute.decided",
+        {
+            "dispute": str(dispute.id),
+            "decision": str(decision.id),
+            "outcome": decision.outcome,
+            "settlement": str(decision.settlement) if decision.settlement else None,
+        },
+        subject=f"disputes/{dispute.id}",
+        table=dispute.round.table.code,
+        round=dispute.round_id,
     )
 
 

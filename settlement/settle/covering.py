@@ -12,11 +12,11 @@ from casino import events, refusals
 from casino.events import Fact
 from casino.models import Table
 from casino.refusals import Refusal
-from settlement import ledger
+from settlement import ledger, webhooks
 from settlement.ledger import Held, NewHold
 from settlement.rules import payouts
 from settlement.rules.payouts import Verdict
-from settlement.settle import cases, judgement, lines
+from settlement.settle import cases, judgement, lines, telling
 from settlement.settle.cases import Case
 
 refusals.register("round_finished", 409, "The round was settled or voided.", "รอบนี้คิดเงินหรือยกเลิกไปแล้ว")
@@ -60,7 +60,8 @@ def cover(round_id: UUID) -> Cover:
     assert case.house is not None
     wanted = _wanted(case)
     kept = [hold for hold in case.holds.values() if _still_fits(hold, wanted)]
-    changed = [hold.id for hold in case.holds.values() if hold not in kept]
+    ended = [hold for hold in case.holds.values() if hold not in kept]
+    changed = [hold.id for hold in ended]
     fits = {hold.wager for hold in kept}
     asked = [request for request in wanted if request.wager not in fits]
     balances = ledger.lock({request.account for request in wanted}, currency=case.currency)
@@ -73,7 +74,8 @@ def cover(round_id: UUID) -> Cover:
             available[hold.account] += hold.amount
     refused = _refused(asked, answers, available=available)
     _keep_refused(case, refused)
-    covered = (*kept, *(answer for answer in answers if answer is not None))
+    made = [answer for answer in answers if answer is not None]
+    covered = (*kept, *made)
     events.announce(
         [
             Fact(
@@ -90,6 +92,7 @@ def cover(round_id: UUID) -> Cover:
             )
         ]
     )
+    webhooks.owe([*telling.freed(case, ended, reason="changed"), *telling.held(case, made)])
     return Cover(case.currency, covered, tuple(refused))
 
 

@@ -14,16 +14,17 @@ from casino.events import Act, Fact
 from casino.models import Person, Standing
 from casino.refusals import Refusal
 from casino.rounds import Told
-from settlement import days, ledger
+from settlement import days, ledger, webhooks
 from settlement.ledger import Balance, NewJournal
 from settlement.models import Settlement
 from settlement.rules import payouts
 from settlement.rules.payouts import Verdict
-from settlement.settle import judgement, lines, postings, writing
+from settlement.settle import judgement, lines, postings, telling, writing
 from settlement.settle.cases import Case
 from settlement.settle.history import History
 from settlement.settle.judgement import Inputs
 from settlement.settle.writing import Revision
+from settlement.webhooks import Owed
 
 COUNTED_DAYS = 2
 """A round is posted in its own gaming day while that is today's or the one before; later, in today's."""
@@ -53,6 +54,7 @@ class Docket:
         self.release: dict[UUID, str] = {}
         self.told: list[Told] = []
         self.facts: list[Fact] = []
+        self.owed: list[Owed] = []
 
     def lock_accounts(self, heard: Sequence[Case], *, and_those_of: History | None = None) -> None:
         """Lock whatever may move, by currency (a house keeps one; another would be another statement)."""
@@ -127,6 +129,7 @@ class Docket:
                 "round.held", case, {"reasons": list(verdict.reasons), "record_sha256": case.record_sha256}
             )
         )
+        self.owed.append(telling.of_hold(case, verdict.reasons))
 
     def _settle(self, case: Case, verdict: Verdict, inputs: Inputs) -> None:
         gaming_day = self._day_of(case)
@@ -310,6 +313,10 @@ class Docket:
         ]
         if facts:
             events.announce(facts)
+        webhooks.owe(
+            self.owed
+            + [message for revision in self.revisions for message in telling.of_revision(revision, ids)]
+        )
 
     def _settlement_fact(self, revision: Revision, journals: list[dict[str, Any]]) -> Fact:
         case = revision.case
