@@ -16,7 +16,7 @@ from settlement.statements.forms import OutsideLine, short
 
 T = TypeVar("T")
 
-Pass = Literal["key", "fields", "total", "rule"]
+Pass = Literal["key", "fields", "total", "rule", "cutoff"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +71,15 @@ class Difference:
     amount: int
     rule: str = ""
 
+    @property
+    def cleared(self) -> bool:
+        return bool(self.rule) or self.code == "CUTOFF"
+
 
 @dataclass(slots=True)
 class Outcome:
-    """Every line and every entry is in ``matches``, in ``differences`` or pending. A rule's match has its difference
-    beside it, cleared by the rule."""
+    """Every line and every entry is in ``matches``, in a difference that nothing clears, or pending. What a rule or the
+    pair on the next day clears has its match beside it."""
 
     matches: list[Match] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
@@ -232,7 +236,10 @@ class _Table:
                 and abs(entry.gaming_day - line.booked) == timedelta(days=1)
             ]
             if len(beside) == 1:
-                self._differ("CUTOFF", (number,), (beside[0],), abs(line.amount))
+                self.outcome.differences.append(
+                    Difference("CUTOFF", (number,), (beside[0],), abs(line.amount))
+                )
+                self._match("cutoff", (number,), (beside[0],))
 
     # -- pieces
 
@@ -264,7 +271,7 @@ class _Table:
         self._take(lines, entries)
 
     def _differ(
-        self, code: Literal["AMOUNT", "CURRENCY", "DUPLICATE", "CUTOFF"], lines: tuple[int, ...],
+        self, code: Literal["AMOUNT", "CURRENCY", "DUPLICATE"], lines: tuple[int, ...],
         entries: tuple[int, ...], amount: int,
     ) -> None:  # fmt: skip
         self.outcome.differences.append(Difference(code, lines, entries, abs(amount)))

@@ -140,7 +140,9 @@ def test_a_rounding_that_was_agreed_to_matches_lines_that_name_each_other_and_no
 
 def test_the_right_amount_on_the_day_before_or_after_is_a_matter_of_the_start_hour() -> None:
     outcome = passes.compare([a_line(1, 500, booked=NEXT)], [an_entry(7, 500)])
-    assert outcome == Outcome(differences=[Difference("CUTOFF", (1,), (7,), 500)])
+    assert outcome == Outcome(
+        matches=[Match("cutoff", (1,), (7,), 500)], differences=[Difference("CUTOFF", (1,), (7,), 500)]
+    )
     late = passes.compare([a_line(1, 500, booked=NEXT + timedelta(days=1))], [an_entry(7, 500)])
     assert (late.differences, late.pending_theirs, late.pending_ours) == ([], (1,), (7,))
 
@@ -186,26 +188,16 @@ def test_everything_is_somewhere_once_amounts_agree_and_the_order_does_not_matte
     theirs = [replace(line, number=number) for number, line in enumerate(sides[0], start=1)]
     ours = [replace(entry, entry=entry_id) for entry_id, entry in enumerate(sides[1], start=101)]
     outcome = passes.compare(theirs, ours, rules=[FEE, ROUNDING])
-    by_rule = {(found.theirs, found.ours) for found in outcome.differences if found.rule}
+    open_differences = [found for found in outcome.differences if not found.cleared]
     placed = Counter(
         [n for match in outcome.matches for n in match.theirs]
-        + [
-            n
-            for found in outcome.differences
-            if (found.theirs, found.ours) not in by_rule
-            for n in found.theirs
-        ]
+        + [n for found in open_differences for n in found.theirs]
         + list(outcome.pending_theirs)
     )
     assert placed == Counter(line.number for line in theirs)
     held = Counter(
         [n for match in outcome.matches for n in match.ours]
-        + [
-            n
-            for found in outcome.differences
-            if (found.theirs, found.ours) not in by_rule
-            for n in found.ours
-        ]
+        + [n for found in open_differences for n in found.ours]
         + list(outcome.pending_ours)
     )
     assert held == Counter(entry.entry for entry in ours)
