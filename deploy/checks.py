@@ -61,3 +61,16 @@ def the_service_owns_nothing(*, app_configs: Sequence[AppConfig] | None, **kwarg
             id="deploy.E004",
         )
     ]
+
+
+@register(Tags.security, deploy=True)
+def webhooks_stay_outside(*, app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    if not settings.WEBHOOKS["demonstration"]:
+        return []
+    return [
+        Error(
+            "WEBHOOK_DEMONSTRATION is on: webhooks may go to this machine and its network, without TLS.",
+            hint="Unset WEBHOOK_DEMONSTRATION; name private networks with the target that two people approve.",
+            id="deploy.E005",
+        )
+    ]

@@ -42,6 +42,15 @@ CASH = {
     "sign_off": environment.number("CASH_SIGN_OFF_LIMIT", default=20_000_000, least=0, most=10**12),
     "second_person": environment.number("CASH_SECOND_PERSON_LIMIT", default=50_000_000, least=0, most=10**12),
 }
+# Webhooks: seconds of a worker's claim, hours for which a replaced secret still signs, a file of certificate
+# authorities beside a private network's receivers (empty: the system's). A demonstration may send without TLS, to its
+# own machine and to private networks that nobody named; `check --deploy` refuses it.
+WEBHOOKS: dict[str, Any] = {
+    "lease_seconds": environment.number("WEBHOOK_LEASE_SECONDS", default=30, least=1, most=600),
+    "rotation_hours": environment.number("WEBHOOK_ROTATION_HOURS", default=24, least=1, most=720),
+    "ca_file": environment.text("WEBHOOK_CA_FILE"),
+    "demonstration": environment.flag("WEBHOOK_DEMONSTRATION", default=False),
+}
 # Who listens to every act. Without it nothing can be done: `announce` raises.
 WITNESS = environment.text("WITNESS", "audit.log.witness")
 # Whether a ruling needs its supervisor's signature, or a supervisor on duty at the table is enough.
