@@ -1,6 +1,6 @@
 from django.urls import path
 
-from settlement.api import books, rounds, sessions, sheets
+from settlement.api import books, cash, cashier, rounds, sessions, sheets
 
 urlpatterns = [
     path("rounds/<uuid:round>", rounds.RoundDetail.as_view()),
@@ -13,6 +13,12 @@ urlpatterns = [
     path("tables/<str:code>/sessions", sessions.TableSessions.as_view()),
     path("tables/<str:code>/sessions/close", sessions.TableClosing.as_view()),
     path("tables/<str:code>/rule-sheets", sheets.TableSheets.as_view()),
+    path("tables/<str:code>/buy-ins", cashier.BuyIns.as_view()),
+    path("wallets/<str:ref>", cashier.Wallet.as_view()),
+    path("wallets/<str:ref>/deposits", cashier.Deposits.as_view()),
+    path("wallets/<str:ref>/withdrawals", cashier.Withdrawals.as_view()),
+    path("cages/<str:code>/chip-exchanges", cashier.ChipExchanges.as_view()),
+    path("cash/report", cash.CashReports.as_view()),
     path("rule-sheets", sheets.RuleSheets.as_view()),
     path("rule-sheets/<uuid:sheet>/approve", sheets.RuleSheetApproval.as_view()),
     path("accounts", books.Accounts.as_view()),

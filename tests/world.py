@@ -189,7 +189,9 @@ def a_device(*, at: AtTable, code: str) -> Device:
 def a_wallet(*, ref: str, amount: int) -> str:
     """A guest's wallet with a deposit of ``amount`` satang; returns its code."""
     with acting():
-        return cashier.deposit(ref=ref, amount=amount, cage=CAGE, document=f"{ref} {uuid.uuid4()}")
+        return cashier.deposit(
+            ref=ref, amount=amount, cage=CAGE, document=f"{ref} {uuid.uuid4()}"
+        ).account.code
 
 
 # -- what a device does over HTTP --------------------------------------------------------------------------

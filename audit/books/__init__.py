@@ -14,6 +14,7 @@ from typing import Any
 from audit.books import (
     approvals,
     cases,
+    cash,
     covers,
     dated,
     decided,
@@ -94,7 +95,7 @@ INVARIANTS: dict[str, Invariant] = {
     "I5": Invariant("one key, one act", (keys.used_once, keys.answered_for_good)),
     "I6": Invariant(
         "paid as judged",
-        (payments.paid_as_judged, payments.lines_add_up, payments.asked_for_once),
+        (payments.paid_as_judged, payments.lines_add_up, payments.asked_for_once, cash.moved_as_written),
         (derived.posted_as_judged,),
     ),
     "I7": Invariant("judged again", (), (judged.judged_the_same, judged.judged_by_the_sheet_in_force)),
@@ -125,7 +126,12 @@ INVARIANTS: dict[str, Invariant] = {
     "I12": Invariant("counted"),
     "I13": Invariant(
         "two people",
-        (approvals.two_people, approvals.decided_by_the_uninvolved, approvals.by_people_of_the_house),
+        (
+            approvals.two_people,
+            approvals.decided_by_the_uninvolved,
+            approvals.by_people_of_the_house,
+            cash.signed_by_another,
+        ),
     ),
     "I14": Invariant(
         "decided once",
@@ -145,6 +151,7 @@ INVARIANTS: dict[str, Invariant] = {
                     witnessed.HELD,
                     *house.PAIRS,
                     *decided.PAIRS,
+                    cash.CASH,
                 )
             ),
             witnessed.journals_witnessed,

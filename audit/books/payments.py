@@ -198,8 +198,8 @@ def lines_add_up(books: Books) -> Iterator[Finding]:
         )
 
 
-CASHIER_ACTS = ("wallet.deposited", "vault.stocked")
-"""Acts of the cage that have no rows of their own yet: their entry alone asks for the journal."""
+TOLD_ALONE = ("vault.stocked",)
+"""Acts that have no rows of their own: their entry alone asks for the journal."""
 
 _ASKED = """
 WITH asked AS (
@@ -216,10 +216,12 @@ WITH asked AS (
                                 (f.chips_left_id, 'chips_left'), (f.variance_id, 'variance')) AS part (journal, kind)
      WHERE part.journal >= %(since_id)s
      UNION ALL
+    SELECT c.journal_id, c.kind, NULL::uuid FROM settlement_cashact c WHERE c.journal_id >= %(since_id)s
+     UNION ALL
     SELECT DISTINCT (told.value ->> 'id')::uuid, told.value ->> 'kind', NULL::uuid
       FROM audit_logentry l
      CROSS JOIN LATERAL (SELECT convert_from(l.bytes, 'UTF8')::jsonb #> '{data,journal}' AS value) AS told
-     WHERE l.recorded_at >= %(since)s AND l.action = ANY (%(cashier_acts)s))
+     WHERE l.recorded_at >= %(since)s AND l.action = ANY (%(told_alone)s))
 SELECT j.id, j.kind, j.round, count(asked.journal), array_agg(asked.kind), array_agg(asked.round)
   FROM settlement_journal j LEFT JOIN asked ON asked.journal = j.id
  WHERE j.id >= %(since_id)s
@@ -229,9 +231,9 @@ HAVING count(asked.journal) <> 1 OR min(asked.kind) <> j.kind OR min(asked.round
 
 
 def asked_for_once(books: Books) -> Iterator[Finding]:
-    """Every journal is asked for by exactly one settlement or counted float or, where its kind has no row of its own
-    yet, by one act that the log tells of."""
-    for id, kind, round, times, kinds, rounds in books.rows(_ASKED, {"cashier_acts": list(CASHIER_ACTS)}):
+    """Every journal is asked for by exactly one settlement, cash act or counted float or, where its kind has no row of
+    its own, by one act that the log tells of."""
+    for id, kind, round, times, kinds, rounds in books.rows(_ASKED, {"told_alone": list(TOLD_ALONE)}):
         asked = ", ".join(f"{other} of {where}" for other, where in zip(kinds, rounds, strict=True) if times)
         yield Finding(
             f"journals/{id}",

@@ -127,7 +127,7 @@ class RoundDetail(Door):
 class RoundSettlement(Door):
     """One revision of a round's settlement."""
 
-    declares: ClassVar = {"GET": "read_rounds"}
+    declares: ClassVar = {"GET": "read_settlements"}
 
     @extend_schema(
         operation_id="readSettlement",
@@ -136,7 +136,7 @@ class RoundSettlement(Door):
     )
     def get(self, request: Request, round: UUID) -> Response:
         """Read the effective revision, or the one asked for."""
-        stands = round_in_scope(self, round, "read_rounds")
+        stands = round_in_scope(self, round, "read_settlements")
         asked = request.query_params.get("revision")
         found = Settlement.objects.select_related("sheet").filter(round=stands).order_by("-revision")
         if asked is not None:

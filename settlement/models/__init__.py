@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from settlement.models.cash import INWARD, CashAct, CashKind, Means
 from settlement.models.counts import Count, CountKind, Float
 from settlement.models.ledger import Account, AccountKind, Entry, Hold, Journal, JournalKind
 from settlement.models.outbox import (
@@ -30,6 +31,7 @@ from settlement.models.sheets import RuleSheet, TableRules
 __all__ = [
     "APPEND_ONLY",
     "CHANGES",
+    "INWARD",
     "Account",
     "AccountKind",
     "ApprovedTarget",
@@ -38,6 +40,8 @@ __all__ = [
     "BreakCode",
     "BreakState",
     "BreakStep",
+    "CashAct",
+    "CashKind",
     "Count",
     "CountKind",
     "Delivery",
@@ -49,6 +53,7 @@ __all__ = [
     "Journal",
     "JournalKind",
     "Line",
+    "Means",
     "Message",
     "MessageType",
     "RefusedCover",
@@ -70,6 +75,7 @@ APPEND_ONLY: tuple[type[models.Model], ...] = (
     Line,
     Count,
     Float,
+    CashAct,
     Message,
     EndpointChange,
     Attempt,

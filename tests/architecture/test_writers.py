@@ -39,6 +39,7 @@ WRITERS = {
     "settlement.Settlement": ("settlement/settle",),
     "settlement.Line": ("settlement/settle",),
     "settlement.Count": ("settlement/floats.py",),
+    "settlement.CashAct": ("settlement/cashier",),
     "settlement.Float": ("settlement/floats.py",),
     "settlement.Message": ("settlement/webhooks",),
     "settlement.ApprovedTarget": ("settlement/webhooks",),

@@ -179,7 +179,7 @@ def paid_in(ref: str, amount: int, *, now: datetime = NOW) -> str:
     with act(now=now):
         if amount == 0:
             return ledger.open_wallet(ref=ref, currency="THB").code
-        return cashier.deposit(ref=ref, amount=amount, cage="C1", document=str(uuid.uuid4()))
+        return cashier.deposit(ref=ref, amount=amount, cage="C1", document=str(uuid.uuid4())).account.code
 
 
 def settled(*ids: UUID, now: datetime = LATER) -> list[Settled]:

@@ -1,0 +1,169 @@
+"""The door of what is reported of cash, as JSON or as a table for a spreadsheet."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from datetime import date
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.conf import settings
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from casino import cells
+from casino.api.door import Door, SignedMoney, described, money, page_of
+from casino.refusals import Refusal
+from settlement import days
+from settlement.cashier import report
+from settlement.models import CashAct
+
+
+class Csv(JSONRenderer):
+    """A table, ready written; a refusal stays the problem document that it is."""
+
+    media_type = "text/csv"
+    format = "csv"
+    charset = "utf-8"
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> bytes:
+        if isinstance(data, str):
+            return data.encode()
+        written: bytes = super().render(data, accepted_media_type, renderer_context)
+        return written
+
+
+CashReported = described(
+    "CashReported",
+    {
+        "person": serializers.CharField(),
+        "direction": serializers.ChoiceField(["in", "out"]),
+        "amount": SignedMoney(),
+        "acts": serializers.IntegerField(),
+    },
+)
+CashLogged = described(
+    "CashLogged",
+    {
+        "act": serializers.UUIDField(),
+        "kind": serializers.CharField(),
+        "direction": serializers.ChoiceField(["in", "out"]),
+        "means": serializers.CharField(),
+        "person": serializers.CharField(),
+        "amount": SignedMoney(),
+        "cage": serializers.CharField(),
+        "table": serializers.CharField(),
+        "document": serializers.CharField(),
+        "journal": serializers.UUIDField(),
+        "happened_at": serializers.DateTimeField(),
+        "recorded_at": serializers.DateTimeField(),
+    },
+)
+CashReport = described(
+    "CashReport",
+    {
+        "gaming_day": serializers.DateField(),
+        "limit": SignedMoney(),
+        "log_limit": SignedMoney(),
+        "due": CashReported(many=True),
+        "log": CashLogged(many=True),
+        "next": serializers.CharField(allow_null=True),
+    },
+)
+
+
+class CashReports(Door):
+    """Whose cash of a gaming day must be reported, and the running log of the day."""
+
+    declares: ClassVar = {"GET": "read_cash"}
+    renderer_classes = (JSONRenderer, Csv)
+
+    @extend_schema(
+        operation_id="readCashReport",
+        parameters=[
+            OpenApiParameter("gaming_day", date, description="The running one where it is left out."),
+            OpenApiParameter("cursor", str, description="``next`` of the page before, for the log."),
+            OpenApiParameter("limit", int, description="1 to 200; usually 50."),
+        ],
+        responses={(200, "application/json"): CashReport, (200, "text/csv"): str},
+    )
+    def get(self, request: Request) -> Response:
+        """Read the report; as ``text/csv`` (or with ``format=csv``) the day's whole running log."""
+        day = _day(request)
+        form = request.accepted_renderer.format
+        if form == "csv":
+            self.act(lambda _: report.read(day, form="csv"))
+            written = "".join(cells.lines(itertools.chain([report.COLUMNS], report.rows(day))))
+            return Response(
+                written, headers={"Content-Disposition": f'attachment; filename="cash-{day.isoformat()}.csv"'}
+            )
+        page = page_of(request)
+        found = report.running_log(day)
+        if page.cursor:
+            found = found.filter(id__gt=_uuid(page.cursor))
+        self.act(lambda _: report.read(day, form="json"))
+        rows = list(found[: page.limit + 1])
+        listed = rows[: page.limit]
+        currency = settings.PROPERTY["currency"]
+        return Response(
+            {
+                "gaming_day": day.isoformat(),
+                "limit": money(settings.CASH["report"], currency),
+                "log_limit": money(settings.CASH["log"], currency),
+                "due": [
+                    {
+                        "person": total.person,
+                        "direction": total.direction,
+                        "amount": money(total.amount, currency),
+                        "acts": total.acts,
+                    }
+                    for total in report.due(day)
+                ],
+                "log": [_logged(act) for act in listed],
+                "next": str(listed[-1].id) if len(rows) > page.limit else None,
+            }
+        )
+
+
+def _logged(act: CashAct) -> dict[str, Any]:
+    return {
+        "act": str(act.id),
+        "kind": act.kind,
+        "direction": act.direction,
+        "means": act.means,
+        "person": act.person,
+        "amount": money(act.amount, act.currency),
+        "cage": act.cage,
+        "table": act.session.table.code if act.session else "",
+        "document": act.document,
+        "journal": str(act.journal_id),
+        "happened_at": act.happened_at,
+        "recorded_at": act.recorded_at,
+    }
+
+
+def _day(request: Request) -> date:
+    given = request.query_params.get("gaming_day")
+    if given is None:
+        return days.of(timezone.now())
+    try:
+        return date.fromisoformat(given)
+    except ValueError:
+        raise Refusal("malformed", fields={"gaming_day": "must be a day, as 2026-03-01"}) from None
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Refusal("malformed", fields={"cursor": "must be a UUID"}) from None

@@ -1,0 +1,13 @@
+"""What cages and tables do with cash: wallets, chips for cash, and what is reported of it.
+
+Every act that takes or gives money leaves one ``CashAct`` beside its journal. Read in order: ``cash``, ``wallets``,
+``buy_ins``, ``exchanges``, ``report``, ``vaults``.
+"""
+
+from settlement.cashier.buy_ins import buy_in
+from settlement.cashier.cash import Cash, Taken
+from settlement.cashier.exchanges import exchange
+from settlement.cashier.vaults import stock
+from settlement.cashier.wallets import deposit, wallet_of, withdraw
+
+__all__ = ["Cash", "Taken", "buy_in", "deposit", "exchange", "stock", "wallet_of", "withdraw"]
