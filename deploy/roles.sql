@@ -125,15 +125,24 @@ BEGIN
             -- The last number of a series; a slip on its way; a claim that is paid or void once.
             ('settlement_series',    'last',                                                             false),
             ('settlement_slip',      'state series_id number cage',                                      false),
-            ('settlement_payslip',   'state cage paid_by_id paid_second_id paid_with paid_at payment_journal_id
-                                      voided_by_id voided_at void_reason void_journal_id',               false),
+            ('settlement_payslip',   'state cage paid_by_id paid_second_id paid_key_id paid_at payment_journal_id
+                                      voided_by_id voided_at void_reason void_in_chips void_journal_id', false),
             -- What is owed to be told: messages and tries never change, what is due and where it goes does.
             ('settlement_approvedtarget', 'withdrawn_by_id withdrawn_at',                                false),
             ('settlement_endpoint',  'secret previous_secret previous_until state not_before slots',     false),
             ('settlement_delivery',  'state due_at attempts failures owner lease_until last_result finished_at', false),
+            -- A cashier's system is let in and shut out; a hold kept there ends once; a call is tried until acknowledged.
+            ('settlement_cashiersystem', 'secret enabled',                                               false),
+            ('settlement_externalhold',  'state reason answered_at ended_at',                            false),
+            ('settlement_externalcall',  'state due_at attempts failures owner lease_until last_result
+                                      acknowledged_at',                                                  false),
             -- A break takes its steps, which stay.
             ('settlement_break',     'seen_at state steps assigned_to_id resolution rule journal_id resolved_by_id
                                       approved_by_id',                                                   false),
+            -- A gaming day goes forward, a shift ends; their reports never change.
+            ('settlement_gamingday', 'state tables opened_by_id opened_at closing_by_id closing_at sealed_by_id
+                                      seconded_by_id sealed_at last_entry journals',                     false),
+            ('settlement_shift',     'closed_by_id closed_with_id closed_at overdue',                    false),
             -- A flag is answered once; the reader's place moves.
             ('audit_flag',           'state closed_by_id closed_at close_code close_reason dispute',     false),
             -- A dispute moves on, a proposal is withdrawn; what was decided stays.
@@ -142,6 +151,8 @@ BEGIN
             ('audit_reading',        'origin position read_at',                                          false),
             -- A second look goes on, and can be begun anew; what it found stays.
             ('audit_inspection',     'position settlements offending verified_through begun_at moved_at done_at', false),
+            -- A screen is asked to look at a day, again where it has looked; what it found stays.
+            ('audit_analysis',       'asked_at done_at repeats',                                         false),
             -- A sheet waits for its second person; its bytes do not change.
             ('settlement_rulesheet', 'approved_by_id approved_at',                                       false)
         ) AS listed (name, changes, goes)

@@ -12,6 +12,7 @@ from django.db import connection
 from casino import events, refusals
 
 refusals.register("unknown_account", 422, "There is no such account.", "ไม่มีบัญชีนี้")
+refusals.register("day_sealed", 409, "That gaming day is sealed.", "วันทำการนั้นปิดผนึกแล้ว")
 refusals.register("wrong_currency", 422, "The account is kept in another currency.", "บัญชีนี้ใช้สกุลเงินอื่น")
 
 DAYS_LOCK = 1_145_132_356
@@ -157,14 +158,18 @@ def open_wallet(*, ref: str, currency: str) -> Balance:
     return ensure_accounts([code], currency=currency)[code]
 
 
-def share_day(days: Collection[date]) -> None:
-    """Keep these gaming days from being sealed until the act ends; many acts may do so at once."""
+def share_day(days: Collection[date]) -> date | None:
+    """Keep these gaming days from being sealed until the act ends; many acts may do so at once.
+
+    Return the last sealed day, None where none is: it is read behind the lock, and what is dated on it or before is
+    refused (``day_sealed``) when it is posted. One statement.
+    """
     events.current()
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_advisory_xact_lock_shared(%s, day) FROM unnest(%s::integer[]) AS day",
-            [DAYS_LOCK, sorted({day.toordinal() for day in days})],
-        )
+        cursor.execute("SELECT settlement_share_days(%s::date[])", [sorted(set(days))])
+        (last_sealed,) = cursor.fetchone()
+    found: date | None = last_sealed
+    return found
 
 
 def require_currency(found: Mapping[str, Balance], *, currency: str) -> None:

@@ -73,7 +73,7 @@ def post(
 
     What counts for a guarded account is where all of it ends: a reversal may pass below the floor when the
     journal behind it comes back above. Below floor + held at the end: Refusal ``insufficient_funds``. Also
-    raises ``unknown_account``, ``wrong_currency``, and ValueError for a journal that is not one.
+    raises ``unknown_account``, ``wrong_currency``, ``day_sealed``, and ValueError for a journal that is not one.
 
     Four statements, five with holds to end, one less when ``locked`` has every account; none for no
     journals and no holds. A key in use by another act at this moment is waited for.
@@ -91,6 +91,8 @@ def post(
             with transaction.atomic():
                 _write(fresh, standing=standing, release=release, act=act)
         except IntegrityError as fault:
+            if _constraint(fault) == "journal_in_an_open_day":
+                raise refusals.Refusal("day_sealed") from fault
             if _constraint(fault) != "journal_key_once":
                 raise
             # An act that locked other accounts posted this key since we looked; it is over now, so look

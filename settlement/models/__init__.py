@@ -14,6 +14,8 @@ from django.db import models
 
 from settlement.models.cash import INWARD, CashAct, CashKind, Means
 from settlement.models.counts import Count, CountKind, Float
+from settlement.models.days import DayJob, DayState, GamingDay, Report, ReportFile, Shift
+from settlement.models.external import CashierSystem, ExternalCall, ExternalHold
 from settlement.models.ledger import Account, AccountKind, Entry, Hold, Journal, JournalKind
 from settlement.models.outbox import (
     ApprovedTarget,
@@ -27,6 +29,16 @@ from settlement.models.outbox import (
 from settlement.models.reconcile import Break, BreakCode, BreakState, BreakStep, Resolution, Severity
 from settlement.models.settlements import Line, RefusedCover, Settlement, Uncovered
 from settlement.models.sheets import RuleSheet, TableRules
+from settlement.models.slips import PaySlip, PaySlipState, Series, SeriesKind, Slip, SlipState, SlipStep
+from settlement.models.statements import (
+    Match,
+    MatchedEntry,
+    MatchingRule,
+    OutsideFile,
+    OutsideLine,
+    OutsideStatement,
+    Statement,
+)
 
 __all__ = [
     "APPEND_ONLY",
@@ -42,25 +54,48 @@ __all__ = [
     "BreakStep",
     "CashAct",
     "CashKind",
+    "CashierSystem",
     "Count",
     "CountKind",
+    "DayJob",
+    "DayState",
     "Delivery",
     "Endpoint",
     "EndpointChange",
     "Entry",
+    "ExternalCall",
+    "ExternalHold",
     "Float",
+    "GamingDay",
     "Hold",
     "Journal",
     "JournalKind",
     "Line",
+    "Match",
+    "MatchedEntry",
+    "MatchingRule",
     "Means",
     "Message",
     "MessageType",
+    "OutsideFile",
+    "OutsideLine",
+    "OutsideStatement",
+    "PaySlip",
+    "PaySlipState",
     "RefusedCover",
+    "Report",
+    "ReportFile",
     "Resolution",
     "RuleSheet",
+    "Series",
+    "SeriesKind",
     "Settlement",
     "Severity",
+    "Shift",
+    "Slip",
+    "SlipState",
+    "SlipStep",
+    "Statement",
     "TableRules",
     "Uncovered",
 ]
@@ -80,13 +115,66 @@ APPEND_ONLY: tuple[type[models.Model], ...] = (
     EndpointChange,
     Attempt,
     BreakStep,
+    SlipStep,
+    Statement,
+    MatchingRule,
+    OutsideFile,
+    OutsideStatement,
+    Match,
+    MatchedEntry,
+    Report,
+    ReportFile,
+    DayJob,
 )
 """Tables of this app that triggers and grants keep from ever being changed."""
 
 CHANGES: dict[type[models.Model], tuple[str, ...]] = {
+    CashierSystem: ("secret", "enabled"),
+    ExternalHold: ("state", "reason", "answered_at", "ended_at"),
+    ExternalCall: (
+        "state",
+        "due_at",
+        "attempts",
+        "failures",
+        "owner",
+        "lease_until",
+        "last_result",
+        "acknowledged_at",
+    ),
     RuleSheet: ("approved_by_id", "approved_at"),
     Account: ("balance", "held", "version"),
     Hold: ("ended_at", "outcome"),
+    OutsideLine: ("match_id",),
+    Series: ("last",),
+    Slip: ("state", "series_id", "number", "cage"),
+    PaySlip: (
+        "state",
+        "cage",
+        "paid_by_id",
+        "paid_second_id",
+        "paid_key_id",
+        "paid_at",
+        "payment_journal_id",
+        "voided_by_id",
+        "voided_at",
+        "void_reason",
+        "void_in_chips",
+        "void_journal_id",
+    ),
+    GamingDay: (
+        "state",
+        "tables",
+        "opened_by_id",
+        "opened_at",
+        "closing_by_id",
+        "closing_at",
+        "sealed_by_id",
+        "seconded_by_id",
+        "sealed_at",
+        "last_entry",
+        "journals",
+    ),
+    Shift: ("closed_by_id", "closed_with_id", "closed_at", "overdue"),
     ApprovedTarget: ("withdrawn_by_id", "withdrawn_at"),
     Endpoint: ("secret", "previous_secret", "previous_until", "state", "not_before", "slots"),
     Delivery: (

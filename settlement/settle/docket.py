@@ -27,7 +27,7 @@ from settlement.settle.writing import Revision
 from settlement.webhooks import Owed
 
 COUNTED_DAYS = 2
-"""A round is posted in its own gaming day while that is today's or the one before; later, in today's."""
+"""A round is posted in its own gaming day while that is today's or the one before and not sealed; else, in today's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,17 @@ class Settled:
 class Docket:
     """The rounds of one act: heard one after the other in memory, written together."""
 
-    def __init__(self, *, act: Act, today: date, because: Mapping[UUID, UUID] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        act: Act,
+        today: date,
+        last_sealed: date | None = None,
+        because: Mapping[UUID, UUID] | None = None,
+    ) -> None:
         self.act = act
         self.today = today
+        self.last_sealed = last_sealed
         self.because = because or {}
         self.balances: dict[str, Balance] = {}
         self.free: dict[str, int] = {}
@@ -285,7 +293,8 @@ class Docket:
 
     def _posted_in(self, gaming_day: date) -> date:
         recent = gaming_day > self.today - timedelta(days=COUNTED_DAYS)
-        return gaming_day if recent else self.today
+        sealed = self.last_sealed is not None and gaming_day <= self.last_sealed
+        return gaming_day if recent and not sealed else self.today
 
     # Writes.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from datetime import timedelta
+from datetime import date, timedelta
 from uuid import UUID
 
 from casino import events, people, refusals
@@ -28,22 +28,21 @@ def settle_rounds(ids: Collection[UUID], *, because: Mapping[UUID, UUID] | None 
     sixteen statements, whatever the number of rounds, wagers and events.
     """
     act = events.current()
-    today = days.of(act.now)
-    keep_days_open()
+    last_sealed = keep_days_open()
     found = cases.read(ids, lock=True)
     open_cases = [case for case in found if not case.finished]
-    ours = Docket(act=act, today=today, because=because)
+    ours = Docket(act=act, today=days.of(act.now), last_sealed=last_sealed, because=because)
     ours.lock_accounts(open_cases)
     answers = {case.id: ours.hear(case) for case in open_cases}
     ours.write()
     return [answers[case.id] if case.id in answers else Settled(case.id, case.standing) for case in found]
 
 
-def keep_days_open() -> None:
-    """Keep the gaming days that this act may post in from being sealed until it ends. Days are locked before disputes
-    and rounds, so whoever decides a dispute asks for this first."""
+def keep_days_open() -> date | None:
+    """Keep the gaming days that this act may post in from being sealed until it ends; return the last sealed day.
+    Days are locked before disputes and rounds, so whoever decides a dispute asks for this first."""
     today = days.running()
-    ledger.share_day([today - timedelta(days=back) for back in range(docket.COUNTED_DAYS)])
+    return ledger.share_day([today - timedelta(days=back) for back in range(docket.COUNTED_DAYS)])
 
 
 def after_decision(round_id: UUID, *, cites: Collection[int], because: UUID) -> tuple[str, UUID | None]:

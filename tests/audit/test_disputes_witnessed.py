@@ -200,7 +200,7 @@ def test_a_domain_refusal_leaves_nothing() -> None:
 
 LOCKS = (
     ("key", "pg_try_advisory_xact_lock"),
-    ("day", "pg_advisory_xact_lock_shared"),
+    ("day", "settlement_share_days"),
     ("dispute", 'FOR UPDATE OF "audit_dispute"'),
     ("session", 'FROM "casino_tablesession"'),
     ("round", 'FOR UPDATE OF "casino_round"'),
