@@ -25,6 +25,8 @@ PROPERTY: dict[str, Any] = {
     "day_start_hour": environment.number("PROPERTY_DAY_START_HOUR", default=6, least=0, most=23),
     "currency": environment.text("PROPERTY_CURRENCY", "THB"),
 }
+# The cage that issues slips and pays pay slips where a request names none.
+MAIN_CAGE = environment.text("MAIN_CAGE", "C1")
 # Disputes: hours until one must be decided, the amount (minor units) above which two people decide, minutes of a claim.
 DISPUTES = {
     "deadline_hours": environment.number("DISPUTE_DEADLINE_HOURS", default=72, least=1, most=8760),

@@ -32,6 +32,7 @@ APPEND_ONLY = (
     "settlement_endpointchange",
     "settlement_attempt",
     "settlement_refusedcover",
+    "settlement_slipstep",
     "settlement_tablerules",
     "settlement_uncovered",
     "audit_logentry",

@@ -1,0 +1,215 @@
+"""Doors of pay slips: claims on the cage, issued at the table and paid once."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.conf import settings
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from casino import people
+from casino.api.door import Door, Shape, described, page_of
+from casino.events import Act
+from casino.models import ApiKey, Person, Round
+from casino.refusals import Refusal
+from settlement import slips
+from settlement.api import papers
+from settlement.api.rounds import round_in_scope
+from settlement.models import PaySlip, PaySlipState, SeriesKind
+
+
+class PaySlipShape(Shape):
+    wager = serializers.CharField(max_length=40)
+
+
+class PaymentShape(Shape):
+    """Above the property's limit a second cashier signs by badge and PIN."""
+
+    cage = serializers.RegexField(
+        papers.CAGE, required=False, help_text="The property's main cage where left out."
+    )
+    badge = serializers.CharField(max_length=40, required=False)
+    pin = serializers.CharField(max_length=200, required=False)
+
+
+class PaySlipVoidShape(Shape):
+    reason = serializers.CharField(max_length=500)
+    paid_in_chips = serializers.BooleanField(
+        required=False, default=False, help_text="The table paid the wager after all."
+    )
+
+
+_FOUND = PaySlip.objects.select_related("table", "series", "round", "settlement", "line")
+
+
+def _answer(claim: slips.Claim) -> tuple[int, dict[str, Any]]:
+    shown = papers.pay_slip_shown(claim.pay_slip, superseded=bool(slips.superseded([claim.pay_slip])))
+    return 201, {**shown, "receipt": claim.receipt.hex()}
+
+
+class RoundPaySlips(Door):
+    """Claims for wagers of a round."""
+
+    declares: ClassVar = {"POST": "issue_pay_slip"}
+
+    @extend_schema(
+        operation_id="issuePaySlip",
+        request=PaySlipShape,
+        responses={201: papers.ClaimShown},
+        parameters=[papers.KEY],
+    )
+    def post(self, request: Request, round: UUID) -> Response:
+        """Issue a pay slip for what a guest is still owed of a wager in chips."""
+
+        def prepare() -> tuple[Round, dict[str, Any]]:
+            return round_in_scope(self, round, "issue_pay_slip"), self.body(PaySlipShape)
+
+        def do(_: Act, prepared: tuple[Round, dict[str, Any]]) -> tuple[int, dict[str, Any]]:
+            stands, given = prepared
+            return _answer(slips.issue_pay_slip(round=stands.id, wager=given["wager"], by=self.person))
+
+        return self.once(prepare, do)
+
+
+class _OfAPaySlip(Door):
+    def in_scope(self, no: str, right: str) -> PaySlip:
+        """Return the pay slip of that number; what is out of scope does not exist."""
+        named = slips.read_number(no)
+        if named is None or named[0] != SeriesKind.PAY_SLIP:
+            raise Refusal("not_found")
+        _, year, number = named
+        of_series = {
+            "series__property": settings.PROPERTY["code"],
+            "series__kind": named[0],
+            "series__year": year,
+        }
+        found = _FOUND.filter(number=number, **of_series).first()
+        if found is None:
+            raise Refusal("not_found")
+        people.require_at(self.principal, right, found.table_id)
+        return found
+
+
+class PaySlipPayment(_OfAPaySlip):
+    """Pay a claim."""
+
+    declares: ClassVar = {"POST": "pay_pay_slip"}
+
+    @extend_schema(
+        operation_id="payPaySlip",
+        request=PaymentShape,
+        responses={201: papers.ClaimShown},
+        parameters=[papers.KEY],
+    )
+    def post(self, request: Request, no: str) -> Response:
+        """Pay it, once, while its line is of the round's last revision and the round is not in dispute."""
+
+        def prepare() -> tuple[PaySlip, str, Person | None]:
+            found = self.in_scope(no, "pay_pay_slip")
+            given = self.body(PaymentShape)
+            cage = given.get("cage", settings.MAIN_CAGE)
+            people.require_at_cage(self.principal, "pay_pay_slip", cage)
+            return found, cage, papers.signer(self, given)
+
+        def do(_: Act, prepared: tuple[PaySlip, str, Person | None]) -> tuple[int, dict[str, Any]]:
+            found, cage, second = prepared
+            key = self.request.auth.id if isinstance(self.request.auth, ApiKey) else None
+            by = None if key else self.person
+            return _answer(slips.pay_pay_slip(pay_slip=found.id, cage=cage, by=by, second=second, key=key))
+
+        return self.once(prepare, do)
+
+
+class PaySlipVoid(_OfAPaySlip):
+    """Take a claim back."""
+
+    declares: ClassVar = {"POST": "void_pay_slip"}
+
+    @extend_schema(
+        operation_id="voidPaySlip",
+        request=PaySlipVoidShape,
+        responses={201: papers.ClaimShown},
+        parameters=[papers.KEY],
+    )
+    def post(self, request: Request, no: str) -> Response:
+        """Void a pay slip that was not paid, with a reason; it keeps its number."""
+
+        def prepare() -> tuple[PaySlip, dict[str, Any]]:
+            return self.in_scope(no, "void_pay_slip"), self.body(PaySlipVoidShape)
+
+        def do(_: Act, prepared: tuple[PaySlip, dict[str, Any]]) -> tuple[int, dict[str, Any]]:
+            found, given = prepared
+            return _answer(
+                slips.void_pay_slip(
+                    pay_slip=found.id,
+                    by=self.person,
+                    reason=given["reason"],
+                    paid_in_chips=given["paid_in_chips"],
+                )
+            )
+
+        return self.once(prepare, do)
+
+
+class PaySlipDetail(_OfAPaySlip):
+    """One claim, with its line."""
+
+    declares: ClassVar = {"GET": "read_pay_slips"}
+
+    @extend_schema(operation_id="readPaySlip", responses={200: papers.PaySlipShown})
+    def get(self, request: Request, no: str) -> Response:
+        """Read a pay slip; ``stopped`` says why it would not be paid now."""
+        found = self.in_scope(no, "read_pay_slips")
+        return Response(papers.pay_slip_shown(found, superseded=bool(slips.superseded([found]))))
+
+
+class PaySlips(Door):
+    """Claims, newest first; those of a table in force, its close notwithstanding, by ``table`` and ``state``."""
+
+    declares: ClassVar = {"GET": "read_pay_slips"}
+
+    @extend_schema(
+        operation_id="listPaySlips",
+        parameters=[
+            OpenApiParameter("table", str),
+            OpenApiParameter("state", str, enum=PaySlipState.values),
+            OpenApiParameter("gaming_day", date),
+            OpenApiParameter("cursor", str, description="``next`` of the page before."),
+            OpenApiParameter("limit", int, description="1 to 200; usually 50."),
+        ],
+        responses={
+            200: described(
+                "PaySlips",
+                {"pay_slips": papers.PaySlipShown(many=True), "next": serializers.CharField(allow_null=True)},
+            )
+        },
+    )
+    def get(self, request: Request) -> Response:
+        """List a page of pay slips."""
+        page, asked = page_of(request), request.query_params
+        found = _FOUND.order_by("-id")
+        scope = people.tables_in_scope(self.principal, "read_pay_slips")
+        if scope is not None:
+            found = found.filter(table__in=scope)
+        if "table" in asked:
+            found = found.filter(table__code=asked["table"])
+        if "state" in asked:
+            found = found.filter(state=asked["state"])
+        if "gaming_day" in asked:
+            found = found.filter(gaming_day=papers.day_of(asked["gaming_day"]))
+        if page.cursor:
+            found = found.filter(id__lt=papers.uuid_of(page.cursor))
+        rows = list(found[: page.limit + 1])
+        listed = rows[: page.limit]
+        superseded = slips.superseded(listed)
+        return Response(
+            {
+                "pay_slips": [papers.pay_slip_shown(row, superseded=row.id in superseded) for row in listed],
+                "next": str(listed[-1].id) if len(rows) > page.limit else None,
+            }
+        )
