@@ -127,11 +127,6 @@ BEGIN
             ('settlement_slip',      'state series_id number cage',                                      false),
             ('settlement_payslip',   'state cage paid_by_id paid_second_id paid_key_id paid_at payment_journal_id
                                       voided_by_id voided_at void_reason void_in_chips void_journal_id', false),
-            -- The last number of a series; a slip on its way; a claim that is paid or void once.
-            ('settlement_series',    'last',                                                             false),
-            ('settlement_slip',      'state series_id number cage',                                      false),
-            ('settlement_payslip',   'state cage paid_by_id paid_second_id paid_key_id paid_at payment_journal_id
-                                      voided_by_id voided_at void_reason void_in_chips void_journal_id', false),
             -- What is owed to be told: messages and tries never change, what is due and where it goes does.
             ('settlement_approvedtarget', 'withdrawn_by_id withdrawn_at',                                false),
             ('settlement_endpoint',  'secret previous_secret previous_until state not_before slots',     false),

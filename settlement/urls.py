@@ -1,6 +1,6 @@
 from django.urls import path
 
-from settlement.api import books, cash, cashier, rounds, sessions, sheets
+from settlement.api import books, cash, cashier, pay_slips, rounds, sessions, sheets, slips
 
 urlpatterns = [
     path("rounds/<uuid:round>", rounds.RoundDetail.as_view()),

@@ -30,7 +30,6 @@ from settlement.models.reconcile import Break, BreakCode, BreakState, BreakStep,
 from settlement.models.settlements import Line, RefusedCover, Settlement, Uncovered
 from settlement.models.sheets import RuleSheet, TableRules
 from settlement.models.slips import PaySlip, PaySlipState, Series, SeriesKind, Slip, SlipState, SlipStep
-from settlement.models.slips import PaySlip, PaySlipState, Series, SeriesKind, Slip, SlipState, SlipStep
 from settlement.models.statements import (
     Match,
     MatchedEntry,
@@ -83,15 +82,11 @@ __all__ = [
     "OutsideStatement",
     "PaySlip",
     "PaySlipState",
-    "PaySlip",
-    "PaySlipState",
     "RefusedCover",
     "Report",
     "ReportFile",
     "Resolution",
     "RuleSheet",
-    "Series",
-    "SeriesKind",
     "Series",
     "SeriesKind",
     "Settlement",
@@ -101,9 +96,6 @@ __all__ = [
     "SlipState",
     "SlipStep",
     "Statement",
-    "Slip",
-    "SlipState",
-    "SlipStep",
     "TableRules",
     "Uncovered",
 ]
@@ -133,7 +125,6 @@ APPEND_ONLY: tuple[type[models.Model], ...] = (
     Report,
     ReportFile,
     DayJob,
-    SlipStep,
 )
 """Tables of this app that triggers and grants keep from ever being changed."""
 
@@ -153,22 +144,6 @@ CHANGES: dict[type[models.Model], tuple[str, ...]] = {
     RuleSheet: ("approved_by_id", "approved_at"),
     Account: ("balance", "held", "version"),
     Hold: ("ended_at", "outcome"),
-    Series: ("last",),
-    Slip: ("state", "series_id", "number", "cage"),
-    PaySlip: (
-        "state",
-        "cage",
-        "paid_by_id",
-        "paid_second_id",
-        "paid_key_id",
-        "paid_at",
-        "payment_journal_id",
-        "voided_by_id",
-        "voided_at",
-        "void_reason",
-        "void_in_chips",
-        "void_journal_id",
-    ),
     OutsideLine: ("match_id",),
     Series: ("last",),
     Slip: ("state", "series_id", "number", "cage"),
