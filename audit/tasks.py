@@ -7,7 +7,7 @@ from uuid import uuid4
 from celery import shared_task
 from django.utils import timezone
 
-from audit import flags, inspection
+from audit import analytics, flags, inspection
 from casino import events
 
 STEPS = 10
@@ -49,3 +49,36 @@ def read_flags() -> int:
         looked_at += step
         if step < flags.MOST:
             return looked_at
+
+
+@shared_task(name="audit.watch_decks")
+def watch_decks() -> list[str]:
+    """Look at the decks in play; return the codes of tables that were stopped until theirs is counted."""
+    now = timezone.now()
+    return events.attempt(
+        lambda _: analytics.watch(now=now),
+        actor=events.SERVICE,
+        request_id=f"decks-{uuid4().hex}",
+        now=now,
+    )
+
+
+@shared_task(name="audit.ask_analytics")
+def ask_analytics() -> list[str]:
+    """Ask for the gaming days that ended and that no screen has looked at; return them."""
+    asked = events.attempt(
+        lambda _: analytics.ask_for_ended_days(),
+        actor=events.SERVICE,
+        request_id=f"analytics-{uuid4().hex}",
+        now=timezone.now(),
+    )
+    return [day.isoformat() for day in asked]
+
+
+@shared_task(name="audit.analyse", time_limit=1_800, soft_time_limit=1_700)
+def analyse() -> int:
+    """Let the screens look at the oldest day that waits; return how many results there are. The next bell goes on."""
+    for day in analytics.due_days()[:1]:
+        request_id = f"analytics-{uuid4().hex}"
+        return len(analytics.work_on(day=day, now=timezone.now(), request_id=request_id))
+    return 0

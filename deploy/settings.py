@@ -53,6 +53,10 @@ WEBHOOKS: dict[str, Any] = {
     "ca_file": environment.text("WEBHOOK_CA_FILE"),
     "demonstration": environment.flag("WEBHOOK_DEMONSTRATION", default=False),
 }
+# Integrity analytics: below these odds (basis points) that a full deck hides any card so long, the deck is counted.
+ANALYTICS = {
+    "deck_odds_bp": environment.number("DECK_ODDS_BP", default=200, least=1, most=5_000),
+}
 # Who listens to every act. Without it nothing can be done: `announce` raises.
 WITNESS = environment.text("WITNESS", "audit.log.witness")
 # Whether a ruling needs its supervisor's signature, or a supervisor on duty at the table is enough.
@@ -306,10 +310,17 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     # Closed rounds that nobody asked to settle. An unheard bell is worth nothing after the next one has rung.
     "settle what nobody asked for": {"task": "settlement.sweep", "schedule": 2.0, "options": {"expires": 10}},
+    # What is owed to be told and due: an act rings for its own, this finds what nobody rang for and what is due again.
+    "deliver what is due": {"task": "settlement.deliver", "schedule": 5.0, "options": {"expires": 10}},
     # What was sealed since, as flags.
     "read on for flags": {"task": "audit.read_flags", "schedule": 2.0, "options": {"expires": 10}},
     # The second look at what was settled since.
     "look again": {"task": "audit.inspect", "schedule": 10.0, "options": {"expires": 30}},
+    # Decks in play: whether a card has been absent for too long.
+    "watch decks": {"task": "audit.watch_decks", "schedule": 3.0, "options": {"expires": 10}},
+    # Integrity analytics: days that ended are asked for within the quarter of an hour, and done one after the other.
+    "ask for ended days": {"task": "audit.ask_analytics", "schedule": 900.0, "options": {"expires": 600}},
+    "look at days": {"task": "audit.analyse", "schedule": 60.0, "options": {"expires": 50}},
 }
 
 # ── What is written down about the running of it ─────────────────────────────────────────────────────

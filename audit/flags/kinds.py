@@ -8,7 +8,23 @@ from uuid import UUID
 
 from settlement.rules import conduct
 
-KINDS = conduct.KINDS | {"clock_drift_burst", "shortfall", "uncovered"}
+OF_ANALYTICS = frozenset(
+    {
+        "cards_uneven",
+        "hold_band",
+        "late_bet_wins",
+        "mispay_rate",
+        "pace",
+        "short_deck",
+        "unchecked_hands",
+    }
+)
+"""Kinds that many rounds show together, and no round by itself."""
+
+OF_CASH = frozenset({"cash_across_days", "ctr_due"})
+"""Kinds about a person's cash, and no table's."""
+
+KINDS = conduct.KINDS | {"clock_drift_burst", "shortfall", "uncovered"} | OF_ANALYTICS | OF_CASH
 """Every kind of flag; a further one enters this list, and gets its sentences, before it is raised."""
 
 
@@ -27,12 +43,13 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """A flag about to be raised: ``subject`` as ``Flag`` has it, ``entry`` the log's entry that showed it."""
+    """A flag about to be raised: ``subject`` as ``Flag`` has it, ``entry`` the log's entry that showed it (None: no
+    single one did)."""
 
     kind: str
     subject: str
     detail: dict[str, Any]
-    entry: int
+    entry: int | None = None
     table: str = ""
     round: UUID | None = None
     device: str = ""

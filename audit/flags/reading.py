@@ -17,11 +17,10 @@ from uuid import UUID
 from django.db import connection
 
 from audit import log
-from audit.flags import devices
-from audit.flags.kinds import KINDS, Raised, Seen
+from audit.flags import cash, devices, raising
+from audit.flags.kinds import Raised, Seen
 from audit.models import Reading
 from casino import events
-from casino.events import Fact
 from casino.record import Finding, findings_json
 from settlement import settle
 
@@ -36,7 +35,7 @@ def read_on(*, limit: int = MOST) -> int:
     """Look at up to ``limit`` further leaves and raise what they show; return how many were looked at.
 
     The position moves in the same act as the flags. Must run in an act; while another reader is at work, this one
-    looks at nothing. At most twenty-two statements, whatever the number of leaves and rounds.
+    looks at nothing. At most twenty-three statements, whatever the number of leaves and rounds.
     """
     act = events.current()
     origin = log.log_name()
@@ -45,13 +44,14 @@ def read_on(*, limit: int = MOST) -> int:
     if reading is None or not seen:
         return 0
     changed = _changed(seen)
-    _raise(
+    raising.raise_new(
         [
             *_of_rounds(changed),
             *devices.camera_gaps(changed),
             *devices.reused_numbers(seen),
             *devices.clocks(seen),
             *devices.bursts(seen),
+            *cash.reports(seen),
         ],
         now=act.now,
     )
@@ -137,51 +137,3 @@ def _of_rounds(changed: Sequence[Seen]) -> Iterable[Raised]:
 def _detail(finding: Finding) -> dict[str, Any]:
     (written,) = findings_json([finding])
     return dict(written.get("detail", {}))
-
-
-def _raise(found: Sequence[Raised], *, now: datetime) -> None:
-    """Write what is new, by one statement, and witness it. Raises ValueError for a kind that is not in the list."""
-    unknown = {one.kind for one in found} - KINDS
-    if unknown:
-        raise ValueError(f"no such kinds of flags: {sorted(unknown)}")
-    by_subject: dict[tuple[str, str], Raised] = {}
-    for one in found:
-        by_subject.setdefault((one.kind, one.subject), one)
-    if not by_subject:
-        return
-    new = list(by_subject.values())
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO audit_flag (id, kind, subject, table_id, round_id, device_id, detail, entry_id, raised_at,"
-            " state, close_code, close_reason)"
-            " SELECT n.id, n.kind, n.subject, t.id, n.round, d.id, n.detail, n.entry, %s, 'open', '', ''"
-            " FROM unnest(%s::uuid[], %s::text[], %s::text[], %s::text[], %s::uuid[], %s::text[], %s::jsonb[],"
-            " %s::bigint[]) AS n (id, kind, subject, table_code, round, device, detail, entry)"
-            " LEFT JOIN casino_table t ON t.code = n.table_code LEFT JOIN casino_device d ON d.code = n.device"
-            " ON CONFLICT (kind, subject) DO NOTHING RETURNING id, kind, subject",
-            [
-                now,
-                [events.uuid7(now) for _ in new],
-                [one.kind for one in new],
-                [one.subject for one in new],
-                [one.table for one in new],
-                [one.round for one in new],
-                [one.device for one in new],
-                [json.dumps(one.detail) for one in new],
-                [one.entry for one in new],
-            ],
-        )
-        raised = cursor.fetchall()
-    facts = [_fact(flag, by_subject[kind, subject]) for flag, kind, subject in raised]
-    if facts:
-        events.announce(facts)
-
-
-def _fact(flag: UUID, raised: Raised) -> Fact:
-    return Fact(
-        "flag.raised",
-        f"flags/{flag}",
-        {"kind": raised.kind, "about": raised.subject, "detail": raised.detail, "entry": raised.entry},
-        table=raised.table,
-        round=raised.round,
-    )

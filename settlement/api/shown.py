@@ -143,7 +143,25 @@ RoundShown = described(
 )
 
 AMOUNTS_OF_FINDINGS = frozenset(
-    {"stake", "counts", "min", "max", "step", "uncovered", "exposure", "missing", "paid", "due"}
+    {
+        "stake",
+        "counts",
+        "min",
+        "max",
+        "step",
+        "uncovered",
+        "exposure",
+        "missing",
+        "paid",
+        "due",
+        "brought",
+        "expected",
+        "band",
+        "regret",
+        "amount",
+        "limit",
+        "day_before",
+    }
 )
 """Details of findings that are amounts where they are integers."""
 

@@ -68,6 +68,7 @@ def test_what_must_be_pure_stands_in_the_contract() -> None:
         "casino.record",
         "casino.day",
         "settlement.rules",
+        "audit.figures",
         "audit.merkle",
         "audit.notes",
         "audit.verify",

@@ -38,6 +38,7 @@ APPEND_ONLY = (
     "audit_logentry",
     "audit_decision",
     "audit_discrepancy",
+    "audit_analysisresult",
     *SEALED,
 )
 

@@ -47,6 +47,9 @@ WRITERS = {
     "settlement.EndpointChange": ("settlement/webhooks",),
     "settlement.Delivery": ("settlement/webhooks",),
     "settlement.Attempt": ("settlement/webhooks",),
+    "settlement.CashierSystem": ("settlement/external",),
+    "settlement.ExternalHold": ("settlement/external",),
+    "settlement.ExternalCall": ("settlement/external",),
     "settlement.Break": ("settlement/breaks",),
     "settlement.BreakStep": ("settlement/breaks",),
     "settlement.Series": ("settlement/slips",),
@@ -65,6 +68,8 @@ WRITERS = {
     "audit.Decision": ("audit/disputes",),
     "audit.Inspection": ("audit/inspection.py",),
     "audit.Discrepancy": ("audit/inspection.py",),
+    "audit.Analysis": ("audit/analytics",),
+    "audit.AnalysisResult": ("audit/analytics",),
 }
 """Model → the modules or packages that write its rows; a second one says why."""
 

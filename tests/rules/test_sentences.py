@@ -309,12 +309,26 @@ FIGURES: Mapping[str, tuple[tuple[str, dict[str, Any]], ...]] = {
         ("", {"source": "PD01-camera", "first": 88, "last": 90}),
     ),
     "card_after_stay": (("p6", {}),),
+    "cards_uneven": tuple(
+        ("taem", {"who": who, "test": test, "hands": 9_000, "class": 2, "seen": 700, "usual": 840, "p": "0.00001"})
+        for who, test in (("house", "taem"), ("tables/PD01", "pairs"), ("people/01a2", "poks"))
+    ),
+    "cash_across_days": tuple(
+        (f"2026-03-01.{way}", {"person": "A17", "gaming_day": "2026-03-01", "direction": way, "amount": 600_00,
+                               "day_before": 600_00, "limit": 1_000_00, "currency": "THB"})
+        for way in ("in", "out")
+    ),
     "check_after_dealer_drew": (("p4", {}),),
     "check_against_dealer_pok": (("p4", {}),),
     "check_not_allowed": (("p4", {"cards": 2, "allowed": "three_card_hands"}), ("p4", {"cards": 3, "allowed": "none"})),
     "checked_twice": (("p4", {}),),
     "clock_drift_burst": (("2026-11-29T12:00Z", {"device": "PD01-tablet", "events": 60}),),
     "closed_too_fast": (("", {"took_ms": 4000}), ("", {"took_ms": 4250})),
+    "ctr_due": tuple(
+        (f"2026-03-01.{way}", {"person": "A17", "gaming_day": "2026-03-01", "direction": way, "amount": 1_000_01,
+                               "limit": 1_000_00, "currency": "THB"})
+        for way in ("in", "out")
+    ),
     "dealer_bet_on_guest": (("w2", {"hand": "p2", "stake": 100_00}),),
     "declared_differs": (("w3", {"declared": 2, "judged": 3}), ("w3", {"declared": -1, "judged": 0})),
     "device_clock_off": (("", {}),),
@@ -322,6 +336,13 @@ FIGURES: Mapping[str, tuple[tuple[str, dict[str, Any]], ...]] = {
     "drew_after_check": (("p4", {}),),
     "duplicate_card": (("p6.2", {"card": "9S", "slots": ["p1.1", "p6.2"]}),),
     "hand_not_offered": (("shared", {}), ("junk1", {})),
+    "hold_band": (
+        (
+            "",
+            {"who": "sessions/01a2", "rounds": 480, "brought": -50_000_00, "expected": 1_00, "band": 20_000_00,
+             "currency": "THB", "p": "0.00001"},
+        ),
+    ),
     "junk_deng_four": (("junk1", {"taem": 4, "drew": True}), ("junk1", {"taem": 4, "drew": False})),
     "junk_drew_against_rule": (("junk1", {"taem": 5, "drew": True}),),
     "junk_stayed_against_rule": (("junk1", {"taem": 3, "drew": False}),),
@@ -330,11 +351,26 @@ FIGURES: Mapping[str, tuple[tuple[str, dict[str, Any]], ...]] = {
         ("w3", {"event": "bet_placed", "hand": "p3", "stake": 1000_00, "currency": "THB"}),
         ("w3", {"event": "bet_withdrawn", "counts": 500_00}),
     ),
+    "late_bet_wins": tuple(
+        ("raised", {"who": who, "side": side, "hits": 9, "of": 10, "p": "0.001"})
+        for who, side in (("owners/player:A17", "raised"), ("owners/01a2 seat:3", "lowered"))
+    ),
     "late_event": (("", {"events": 2}),),
     "mark_differs": (("p4", {"mark": "pok_shown"}), ("p4", {"mark": "hand_stayed"})),
     "mispay": (("w3", {"paid": 300_00, "due": 200_00, "currency": "THB"}),),
+    "mispay_rate": tuple(
+        ("rate", {"what": what, "who": "people/01a2", "errors": 11, "of": 900, "p": "0.001", "guest": "player:A17"})
+        for what in ("rate", "direction", "lean")
+    ),
     "out_of_order_event": (("", {"event": "hand_drew", "source": "PD01-tablet", "seq": 41}),),
     "out_of_turn": (("p6", {"before": "p5"}), ("dealer", {"before": "p5"})),
+    "pace": (
+        *(
+            ("21", {"table": "PD01", "hour": 21, "ms": 300_000, "least_ms": 20_000, "most_ms": 60_500} | by)
+            for by in ({"days": 7, "fixed": 0}, {"days": 1, "fixed": 1})
+        ),
+        ("", {"idle_ms": 2_700_000, "limit_minutes": 45, "number": 31}),
+    ),
     "pok_drew": (("p2", {}), ("dealer", {})),
     "reads_differ": tuple(
         ("p5.1", {"reads": [["PD01-tablet", first], ["PD01-camera", "7S"]], "counts": counts, "by": by})
@@ -346,13 +382,23 @@ FIGURES: Mapping[str, tuple[tuple[str, dict[str, Any]], ...]] = {
     "reconstructed": (("", {}),),
     "sequence_reused": (("412", {"device": "PD01-tablet", "number": 412, "sha256": "00"}),),
     "shared_hand_misplaced": (("shared", {"belongs": "before_dealer"}), ("shared", {"belongs": "after_dealer"})),
-    "short_deck": (("KD", {"card": "KD", "rounds": 20, "odds": "0.0002"}),),
+    "short_deck": tuple(
+        ("KD", {"card": "KD", "rounds": 20, "odds": "0.0002"} | more)
+        for more in ({}, {"stopped": 1}, {"stopped": 0})
+    ),
     "shortfall": (("player:A17:wallet", {"missing": 150_00}),),
     "stake_outside_limits": (("w1", {"stake": 15_00, "min": 20_00, "max": 100_00, "step": 10_00}),),
     "stay_missed": (("p6", {"taem": 6, "must_stay_from": 6}),),
     "stray_read": (("p9", {"leader": "terminal"}), ("p9", {"leader": "camera"})),
     "too_many_cards": (("p4", {}),),
     "too_many_hands": (("", {"hands": 18, "most": 17}),),
+    "unchecked_hands": (
+        (
+            "",
+            {"who": "people/01a2", "guest": "player:A17", "left": 60, "regret": 3_000_00, "currency": "THB",
+             "p": "0.00005"},
+        ),
+    ),
     "uncovered": tuple(
         ("w1", {"reason": reason, "exposure": 500_00}) for reason in ("offline", "refused", "changed")
     ),

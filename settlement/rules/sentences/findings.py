@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from settlement.rules.sentences import of_play, of_reports
+from settlement.rules.sentences import of_analytics, of_cash, of_play, of_reports
 from settlement.rules.sentences.seen import Seen, plain
 from settlement.rules.sentences.words import Said
 
@@ -34,6 +34,8 @@ _KINDS: Mapping[str, Callable[[Seen], Said]] = {
         "{0} อยู่แล้วแต่ได้ใบที่สาม คิดตามไพ่ที่แจก — ดูภาพ",
         "{0} stayed and then got a third card; it is judged as it lies — look at the replay",
     ),
+    "cards_uneven": of_analytics.cards_uneven,
+    "cash_across_days": of_cash.cash_across_days,
     "check_after_dealer_drew": plain(
         "เช็ค{0} หลังเจ้ามือจั่ว จึงเทียบกับไพ่ทั้งหมดของเจ้ามือ — ดูเวลาที่จ่ายจริง",
         "{0} was checked after the dealer drew, so it meets all of the dealer's cards — see when it was paid",
@@ -49,6 +51,7 @@ _KINDS: Mapping[str, Callable[[Seen], Said]] = {
     ),
     "clock_drift_burst": of_reports.clock_drift_burst,
     "closed_too_fast": of_reports.closed_too_fast,
+    "ctr_due": of_cash.ctr_due,
     "dealer_bet_on_guest": of_play.dealer_bet_on_guest,
     "declared_differs": of_play.declared_differs,
     "device_clock_off": plain(
@@ -65,6 +68,7 @@ _KINDS: Mapping[str, Callable[[Seen], Said]] = {
         "แจก{0} ที่กติกาโต๊ะนี้ไม่มี คิดตามไพ่ที่แจก — แจ้งเจ้ามือ",
         "{0} was dealt, which the sheet does not have; it is judged as it lies — tell the dealer",
     ),
+    "hold_band": of_analytics.hold_band,
     "junk_deng_four": of_play.junk_deng_four,
     "junk_drew_against_rule": of_play.junk(
         Said("กติกาให้อยู่ — ดูภาพ", "the sheet says stay — look at the replay")
@@ -73,11 +77,14 @@ _KINDS: Mapping[str, Callable[[Seen], Said]] = {
         Said("กติกาบังคับจั่ว — ดูภาพ", "the sheet says draw — look at the replay")
     ),
     "late_bet": of_play.late_bet,
+    "late_bet_wins": of_analytics.late_bet_wins,
     "late_event": of_reports.late_event,
     "mark_differs": of_play.mark_differs,
     "mispay": of_play.mispay,
+    "mispay_rate": of_analytics.mispay_rate,
     "out_of_order_event": of_reports.out_of_order,
     "out_of_turn": of_play.out_of_turn,
+    "pace": of_analytics.pace,
     "pok_drew": plain(
         "{0} ป๊อกแล้วได้ใบที่สาม — ดูว่าเกิดขึ้นอย่างไร แม้ชี้ขาดแล้ว",
         "{0} had pok and got a third card — see how it came about, also once it is ruled",
@@ -89,7 +96,7 @@ _KINDS: Mapping[str, Callable[[Seen], Said]] = {
     ),
     "sequence_reused": of_reports.sequence_reused,
     "shared_hand_misplaced": of_play.shared_hand_misplaced,
-    "short_deck": of_reports.short_deck,
+    "short_deck": of_analytics.short_deck,
     "shortfall": of_play.shortfall,
     "stake_outside_limits": of_play.stake_outside_limits,
     "stay_missed": of_play.stay_missed,
@@ -99,6 +106,7 @@ _KINDS: Mapping[str, Callable[[Seen], Said]] = {
         "{0} had a card too many — see how it came about, also once it is ruled",
     ),
     "too_many_hands": of_play.too_many_hands,
+    "unchecked_hands": of_analytics.unchecked_hands,
     "uncovered": of_play.uncovered,
     "unsigned_ruling": of_reports.unsigned_ruling,
     "wrong_sheet_shown": of_reports.wrong_sheet_shown,

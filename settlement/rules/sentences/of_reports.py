@@ -125,11 +125,3 @@ def clock_drift_burst(seen: Seen) -> Said:
         f"{device} sent {count} events dated more than two hours back within 5 min; the gaming day follows the"
         " corrected time — check its clock",
     )
-
-
-def short_deck(seen: Seen) -> Said:
-    face, count, odds = card(seen.detail["card"]), seen.detail["rounds"], seen.detail["odds"]
-    return Said(
-        f"{face} ไม่ออก {count} รอบ โอกาส {odds} โต๊ะหยุดแล้ว — นับไพ่ทั้งสำรับ",
-        f"{face} was not seen for {count} rounds, odds {odds}; the table is stopped — count the deck",
-    )
