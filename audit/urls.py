@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, path
 
-from audit.api import decisions, disputes, dossier, entries, flags, inspections, proofs
+from audit.api import analytics, decisions, disputes, dossier, entries, flags, inspections, proofs
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("audit/entries", entries.Entries.as_view(), name="audit-entries"),
@@ -11,6 +11,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("audit/consistency", proofs.Consistency.as_view()),
     path("rounds/<uuid:round>/dossier", dossier.RoundDossier.as_view()),
     path("disputes/<uuid:dispute>/dossier", dossier.DisputeDossier.as_view()),
+    path("analytics", analytics.Analyses.as_view()),
+    path("analytics/runs", analytics.AnalysisRuns.as_view()),
+    path("analytics/<str:screen>", analytics.AnalysisScreen.as_view()),
+    path("analytics/decks/<uuid:round>/rounds", analytics.DeckRounds.as_view()),
     path("flags", flags.Flags.as_view()),
     path("flags/<uuid:flag>", flags.FlagDetail.as_view()),
     path("flags/<uuid:flag>/close", flags.FlagClosing.as_view()),

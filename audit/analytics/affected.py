@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,12 +20,13 @@ SELECT max(c.at) FILTER (WHERE c.at <= %(at)s), min(c.at) FILTER (WHERE c.at > %
 """  # noqa: S608
 
 _ROUNDS = """
-SELECT r.id, r.number, r.session_id, r.standing, coalesce(r.opened_at, r.created_at), r.cards_seen, s.revision,
-       s.house_net, s.currency,
-       coalesce((SELECT jsonb_agg(jsonb_build_object('wager', l.wager, 'hand', l.hand, 'owner_kind', l.owner_kind,
-            'owner_ref', l.owner_ref, 'stake', l.stake, 'multiple', l.multiple, 'net', l.net) ORDER BY l.ordinal)
-          FROM settlement_line l WHERE l.settlement_id = s.id AND l.wager <> 'bank'), '[]') AS lines,
-       coalesce(r.record -> 'wagers', '[]') AS wagers
+SELECT r.id, r.number, r.session_id, r.standing, coalesce(r.opened_at, r.created_at) AS at, r.cards_seen,
+       s.revision, s.house_net,
+       coalesce((SELECT jsonb_agg(jsonb_build_object(
+            'wager', l.wager, 'hand', l.hand, 'owner', jsonb_build_object(l.owner_kind, l.owner_ref),
+            'stake', l.stake, 'multiple', l.multiple, 'net', l.net) ORDER BY l.ordinal)
+          FROM settlement_line l WHERE l.settlement_id = s.id AND l.wager <> 'bank'), r.record -> 'wagers',
+          '[]')::text AS wagers
   FROM casino_round r
   LEFT JOIN settlement_settlement s ON s.round_id = r.id
    AND NOT EXISTS (SELECT FROM settlement_settlement l WHERE l.supersedes_id = s.id)
@@ -44,6 +46,7 @@ class Affected:
     and ``until`` when it was counted before and after (None: not)."""
 
     table: str
+    currency: str
     deck: str
     since: datetime | None
     until: datetime | None
@@ -75,4 +78,6 @@ def affected(*, round: UUID, after: UUID | None, limit: int) -> Affected:
         )  # fmt: skip
         names = [column.name for column in cursor.description]
         rounds = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-    return Affected(found.table.code, deck, since, until, rounds)
+    for row in rounds:
+        row["wagers"] = json.loads(row["wagers"])
+    return Affected(found.table.code, found.table.currency, deck, since, until, rounds)

@@ -106,6 +106,8 @@ RIGHTS: dict[str, dict[str, Scope]] = {
     },
     "read_flags": {"supervisor": DUTY, "manager": ALL, "surveillance": ALL, "auditor": ALL},
     "answer_flag": {"surveillance": ALL, "auditor": ALL},
+    "read_analytics": {"manager": ALL, "surveillance": ALL, "auditor": ALL},
+    "run_analytics": {"manager": ALL, "auditor": ALL},
     "raise_dispute": {
         "dealer": DUTY,
         "supervisor": DUTY,
@@ -144,6 +146,10 @@ RIGHTS: dict[str, dict[str, Scope]] = {
         "auditor": ALL,
         "cashier_system": KEY,
     },
+    "set_webhooks": {"administrator": ALL},
+    "read_webhooks": {"manager": ALL, "auditor": ALL, "administrator": ALL},
+    "read_deliveries": {"manager": ALL, "auditor": ALL, "administrator": ALL, "cashier_system": KEY},
+    "replay_webhooks": {"manager": ALL, "administrator": ALL},
     "own_session": dict.fromkeys(Role.values, ALL),
 }
 """Every right of the service: who holds it, and where. People by their roles; ``terminal`` and ``camera`` are
