@@ -26,6 +26,7 @@ def buy_in(*, table: Table, cash: Cash, key: str, signed_by: Person | None = Non
     day = days.running()
     ledger.share_day([day])
     session = tables.lock_session(table)
+    session.table = table  # known already: no statement for its code
     duty = people.on_duty(session)
     actor = act.actor.person or duty.dealer
     if actor not in (duty.dealer, duty.supervisor) or actor is None:
