@@ -137,8 +137,11 @@ BEGIN
             ('settlement_externalcall',  'state due_at attempts failures owner lease_until last_result
                                       acknowledged_at',                                                  false),
             -- A break takes its steps, which stay.
-            ('settlement_break',     'seen_at state steps assigned_to_id resolution rule journal_id resolved_by_id
-                                      approved_by_id',                                                   false),
+            ('settlement_break',     'seen_at seen_run state steps assigned_to_id resolution rule journal_id
+                                      resolved_by_id approved_by_id',                                    false),
+            -- A run is closed once; a chunk is claimed, and finished once.
+            ('settlement_run',       'outcome done_at digest report',                                    false),
+            ('settlement_chunk',     'state owner lease_until attempts trouble',                         false),
             -- A gaming day goes forward, a shift ends; their reports never change.
             ('settlement_gamingday', 'state tables opened_by_id opened_at closing_by_id closing_at sealed_by_id
                                       seconded_by_id sealed_at last_entry journals',                     false),

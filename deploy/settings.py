@@ -57,6 +57,17 @@ WEBHOOKS: dict[str, Any] = {
 ANALYTICS = {
     "deck_odds_bp": environment.number("DECK_ODDS_BP", default=200, least=1, most=5_000),
 }
+# Reconciliation: seconds of a worker's claim, records in a chunk (ten seconds of work at most), seconds that lie between
+# the end of what a run looks at and its beginning, minutes that one side may come later than the other, seconds that an
+# act may wait for its leaf, minutes after a gaming day's end at which its nightly run begins.
+RECONCILE = {
+    "lease_seconds": environment.number("RECONCILE_LEASE_SECONDS", default=30, least=1, most=600),
+    "chunk_size": environment.number("RECONCILE_CHUNK_SIZE", default=1000, least=1, most=100_000),
+    "margin_seconds": environment.number("RECONCILE_MARGIN_SECONDS", default=60, least=0, most=3600),
+    "grace_minutes": environment.number("RECONCILE_GRACE_MINUTES", default=15, least=0, most=1440),
+    "seal_lag_seconds": environment.number("RECONCILE_SEAL_LAG_SECONDS", default=60, least=1, most=3600),
+    "nightly_after_minutes": environment.number("RECONCILE_NIGHTLY_AFTER_MINUTES", default=30, least=1, most=720),
+}
 # Who listens to every act. Without it nothing can be done: `announce` raises.
 WITNESS = environment.text("WITNESS", "audit.log.witness")
 # Whether a ruling needs its supervisor's signature, or a supervisor on duty at the table is enough.

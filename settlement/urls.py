@@ -1,6 +1,17 @@
 from django.urls import path
 
-from settlement.api import books, cash, cashier, pay_slips, rounds, sessions, sheets, slips
+from settlement.api import (
+    books,
+    breaks,
+    cash,
+    cashier,
+    pay_slips,
+    reconcile,
+    rounds,
+    sessions,
+    sheets,
+    slips,
+)
 
 urlpatterns = [
     path("rounds/<uuid:round>", rounds.RoundDetail.as_view()),
@@ -40,4 +51,12 @@ urlpatterns = [
     path("accounts/<str:code>", books.AccountDetail.as_view()),
     path("accounts/<str:code>/entries", books.AccountEntries.as_view()),
     path("journals/<uuid:journal>", books.JournalDetail.as_view()),
+    path("reconciliations", reconcile.Reconciliations.as_view()),
+    path("reconciliations/<uuid:run>", reconcile.ReconciliationDetail.as_view()),
+    path("breaks", breaks.Breaks.as_view()),
+    path("breaks/<uuid:id>", breaks.BreakDetail.as_view()),
+    path("breaks/<uuid:id>/assign", breaks.BreakAssignment.as_view()),
+    path("breaks/<uuid:id>/explain", breaks.BreakExplanation.as_view()),
+    path("breaks/<uuid:id>/resolve", breaks.BreakResolution.as_view()),
+    path("breaks/<uuid:id>/approve", breaks.BreakApproval.as_view()),
 ]

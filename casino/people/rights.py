@@ -150,6 +150,11 @@ RIGHTS: dict[str, dict[str, Scope]] = {
     "read_webhooks": {"manager": ALL, "auditor": ALL, "administrator": ALL},
     "read_deliveries": {"manager": ALL, "auditor": ALL, "administrator": ALL, "cashier_system": KEY},
     "replay_webhooks": {"manager": ALL, "administrator": ALL},
+    "read_breaks": {"manager": ALL, "surveillance": ALL, "auditor": ALL},
+    "work_break": {"manager": ALL},
+    "approve_break": {"auditor": ALL},
+    "run_reconciliation": {"manager": ALL, "auditor": ALL},
+    "read_reconciliation": {"manager": ALL, "surveillance": ALL, "auditor": ALL},
     "own_session": dict.fromkeys(Role.values, ALL),
 }
 """Every right of the service: who holds it, and where. People by their roles; ``terminal`` and ``camera`` are

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +14,9 @@ from django.db import connection
 
 from casino import events
 from casino.events import Fact
+from settlement import webhooks
 from settlement.breaks.catalogue import CATALOGUE
+from settlement.webhooks import Owed
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,8 @@ class NewBreak:
 
     ``fingerprint`` says in which way, in up to 64 characters: the same difference found again has the same one.
     ``amount`` is how far they differ in minor units, of either sign. ``fell_due_at`` in the future makes the break
-    *expected*, not yet *mismatched*; None is the moment of the act. ``detail`` holds ids, integers and strings.
+    *expected*, not yet *mismatched*; None is the moment of the act. ``detail`` holds ids, integers and strings. A run
+    that finds it says so, with its level and the gaming day it looks at.
     """
 
     code: str
@@ -34,6 +37,8 @@ class NewBreak:
     currency: str = ""
     fell_due_at: datetime | None = None
     run: UUID | None = None
+    level: str = ""
+    gaming_day: date | None = None
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -51,17 +56,18 @@ _FOUND = """
 WITH given AS (
     SELECT * FROM unnest(%(ids)s::uuid[], %(codes)s::text[], %(subjects)s::text[], %(fingerprints)s::text[],
                          %(severities)s::text[], %(details)s::jsonb[], %(amounts)s::bigint[], %(currencies)s::text[],
-                         %(runs)s::uuid[], %(due)s::timestamptz[])
-        AS g (id, code, subject, fingerprint, severity, detail, amount, currency, run, due)
+                         %(runs)s::uuid[], %(levels)s::text[], %(days)s::date[], %(due)s::timestamptz[])
+        AS g (id, code, subject, fingerprint, severity, detail, amount, currency, run, level, gaming_day, due)
 ), written AS (
     INSERT INTO settlement_break AS b
-        (id, code, subject, fingerprint, severity, detail, amount, currency, run, fell_due_at, found_at, seen_at, state,
-         steps, resolution, rule)
-    SELECT id, code, subject, fingerprint, severity, detail, amount, currency, run, due, %(now)s, %(now)s,
+        (id, code, subject, fingerprint, severity, detail, amount, currency, run, level, gaming_day, fell_due_at,
+         found_at, seen_at, seen_run, state, steps, resolution, rule)
+    SELECT id, code, subject, fingerprint, severity, detail, amount, currency, run, level, gaming_day, due, %(now)s,
+           %(now)s, run,
            CASE WHEN due > %(now)s THEN 'expected' ELSE 'mismatched' END, 1, '', ''
       FROM given ORDER BY code, subject, fingerprint
         ON CONFLICT (code, subject, fingerprint) DO UPDATE SET
-           seen_at = greatest(b.seen_at, excluded.seen_at),
+           seen_at = greatest(b.seen_at, excluded.seen_at), seen_run = coalesce(excluded.seen_run, b.seen_run),
            state = CASE WHEN b.state = 'matched' OR (b.state = 'expected' AND b.fell_due_at <= %(now)s)
                         THEN 'mismatched' ELSE b.state END,
            steps = CASE WHEN b.state = 'matched' OR (b.state = 'expected' AND b.fell_due_at <= %(now)s)
@@ -73,8 +79,8 @@ WITH given AS (
         ON CONFLICT (of_id, ordinal) DO NOTHING
     RETURNING of_id
 )
-SELECT w.code, w.subject, w.fingerprint, w.id, w.severity, w.detail, w.amount, w.currency, w.run, w.fell_due_at,
-       w.state, w.steps, s.of_id IS NOT NULL
+SELECT w.code, w.subject, w.fingerprint, w.id, w.severity, w.detail, w.amount, w.currency, w.run, w.level,
+       w.gaming_day, w.fell_due_at, w.state, w.steps, s.of_id IS NOT NULL
   FROM written w LEFT JOIN stepped s ON s.of_id = w.id
 """
 
@@ -83,14 +89,15 @@ def found(breaks: Sequence[NewBreak]) -> list[UUID]:
     """Write down what a comparison found and return the breaks' ids, in this order; the same one again is the same
     break, which gets no step but for one that had cleared itself or has fallen due.
 
-    One statement, whatever their number; none for none. Must run in an act; raises KeyError for an unknown code.
+    One statement for the breaks, whatever their number; none for none. Must run in an act; raises KeyError for an
+    unknown code.
     """
     act = events.current()
     first = {one.key: one for one in reversed(breaks)}
     if not first:
         return []
     given = list(first.values())
-    parameters = {
+    parameters: dict[str, Any] = {
         "now": act.now,
         "ids": [events.uuid7(act.now) for _ in given],
         "codes": [one.code for one in given],
@@ -101,16 +108,35 @@ def found(breaks: Sequence[NewBreak]) -> list[UUID]:
         "amounts": [one.amount for one in given],
         "currencies": [one.currency for one in given],
         "runs": [one.run for one in given],
+        "levels": [one.level for one in given],
+        "days": [one.gaming_day for one in given],
         "due": [one.fell_due_at or act.now for one in given],
     }
     with connection.cursor() as cursor:
         cursor.execute(_FOUND, parameters)
         rows = cursor.fetchall()
-    facts = [_fact(*row[:12]) for row in rows if row[12]]
-    if facts:
-        events.announce(facts)
+    fresh = [row[:-1] for row in rows if row[-1]]
+    if fresh:
+        events.announce([_fact(*row) for row in fresh])
+    owed = [_owed(*row) for row in fresh if row[-2] == "mismatched"]
+    if owed:
+        webhooks.owe(owed)
     ids = {tuple(row[:3]): row[3] for row in rows}
     return [ids[one.key] for one in breaks]
+
+
+def _owed(code: str, subject: str, fingerprint: str, id: UUID, severity: str, *rest: Any) -> Owed:
+    _, amount, currency, *_ = rest
+    data: dict[str, Any] = {
+        "break": str(id),
+        "code": code,
+        "severity": severity,
+        "about": subject,
+        "fingerprint": fingerprint,
+    }
+    if currency:
+        data["difference"] = {"amount": amount, "currency": currency}
+    return Owed("break.opened", data, subject=f"breaks/{id}")
 
 
 def _fact(
@@ -123,6 +149,8 @@ def _fact(
     amount: int,
     currency: str,
     run: UUID | None,
+    level: str,
+    gaming_day: date | None,
     fell_due_at: datetime,
     state: str,
     step: int,
@@ -138,6 +166,8 @@ def _fact(
         "amount": amount,
         "currency": currency,
         "run": str(run) if run else None,
+        "level": level,
+        "gaming_day": gaming_day.isoformat() if gaming_day else None,
         "fell_due_at": fell_due_at.isoformat(),
     }
     return Fact("break.opened", f"breaks/{id}", told)

@@ -12,10 +12,10 @@ CREATE FUNCTION settlement_break_moves() RETURNS trigger
     SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF (OLD.id, OLD.code, OLD.subject, OLD.fingerprint, OLD.severity, OLD.detail, OLD.amount, OLD.currency, OLD.run,
-        OLD.fell_due_at, OLD.found_at)
+        OLD.level, OLD.gaming_day, OLD.fell_due_at, OLD.found_at)
        IS DISTINCT FROM
        (NEW.id, NEW.code, NEW.subject, NEW.fingerprint, NEW.severity, NEW.detail, NEW.amount, NEW.currency, NEW.run,
-        NEW.fell_due_at, NEW.found_at)
+        NEW.level, NEW.gaming_day, NEW.fell_due_at, NEW.found_at)
     THEN
         RAISE EXCEPTION 'what a break found does not change' USING ERRCODE = 'PD001';
     END IF;
@@ -82,6 +82,73 @@ CREATE CONSTRAINT TRIGGER break_step_was_taken AFTER INSERT ON settlement_breaks
 ALTER TABLE settlement_breakstep ENABLE ALWAYS TRIGGER break_step_was_taken;
 """
 
+# A run closes once, when nothing of it is left to do; a chunk's claims are counted and never taken back.
+RUNS = """
+CREATE FUNCTION settlement_run_closes() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF OLD.done_at IS NOT NULL
+       OR (OLD.id, OLD.kind, OLD.scope, OLD.gaming_day, OLD.since, OLD.until, OLD.rules, OLD.edition, OLD.chunk_size,
+           OLD.begun_by_id, OLD.begun_at)
+       IS DISTINCT FROM
+          (NEW.id, NEW.kind, NEW.scope, NEW.gaming_day, NEW.since, NEW.until, NEW.rules, NEW.edition, NEW.chunk_size,
+           NEW.begun_by_id, NEW.begun_at)
+    THEN
+        RAISE EXCEPTION 'what a run compared does not change' USING ERRCODE = 'PD001';
+    END IF;
+    IF EXISTS (SELECT FROM public.settlement_chunk c WHERE c.run_id = NEW.id AND c.state IN ('waiting', 'claimed'))
+    THEN
+        RAISE EXCEPTION 'run % has chunks that are not finished', NEW.id
+            USING ERRCODE = '23514', CONSTRAINT = 'run_done_with_its_chunks';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER run_closes BEFORE UPDATE ON settlement_run
+    FOR EACH ROW EXECUTE FUNCTION settlement_run_closes();
+ALTER TABLE settlement_run ENABLE ALWAYS TRIGGER run_closes;
+
+CREATE FUNCTION settlement_chunk_goes_on() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF (OLD.id, OLD.run_id, OLD.level, OLD.part, OLD.lower, OLD.upper)
+       IS DISTINCT FROM (NEW.id, NEW.run_id, NEW.level, NEW.part, NEW.lower, NEW.upper)
+       OR OLD.state IN ('done', 'poisoned')
+    THEN
+        RAISE EXCEPTION 'a finished chunk, or what a chunk is of, does not change' USING ERRCODE = 'PD001';
+    END IF;
+    IF NEW.attempts <> OLD.attempts + (OLD.state = 'waiting' AND NEW.state = 'claimed')::int
+       OR NOT (OLD.state, NEW.state) IN (
+        ('waiting', 'claimed'), ('claimed', 'waiting'), ('claimed', 'done'), ('claimed', 'poisoned'))
+    THEN
+        RAISE EXCEPTION 'a chunk does not go from % to %', OLD.state, NEW.state
+            USING ERRCODE = '23514', CONSTRAINT = 'chunk_goes_on';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER chunk_goes_on BEFORE UPDATE ON settlement_chunk
+    FOR EACH ROW EXECUTE FUNCTION settlement_chunk_goes_on();
+ALTER TABLE settlement_chunk ENABLE ALWAYS TRIGGER chunk_goes_on;
+
+CREATE FUNCTION settlement_result_is_of_its_claim() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM public.settlement_chunk c
+         WHERE c.id = NEW.chunk_id AND c.state = 'done' AND c.attempts = NEW.attempt)
+    THEN
+        RAISE EXCEPTION 'chunk % was not finished by that claim', NEW.chunk_id
+            USING ERRCODE = '23514', CONSTRAINT = 'result_of_the_last_claim';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER result_is_of_its_claim BEFORE INSERT ON settlement_result
+    FOR EACH ROW EXECUTE FUNCTION settlement_result_is_of_its_claim();
+ALTER TABLE settlement_result ENABLE ALWAYS TRIGGER result_is_of_its_claim;
+"""
+
 ADD_ONLY = """
 CREATE TRIGGER append_only_rows BEFORE UPDATE OR DELETE ON {table}
     FOR EACH ROW EXECUTE FUNCTION pokdeng_append_only();
@@ -107,6 +174,33 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.CreateModel(
+            name="Chunk",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("level", models.CharField(max_length=2)),
+                ("part", models.CharField(max_length=20)),
+                ("lower", models.BigIntegerField()),
+                ("upper", models.BigIntegerField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "Waiting"),
+                            ("claimed", "Claimed"),
+                            ("done", "Done"),
+                            ("poisoned", "Poisoned"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("owner", models.CharField(blank=True, max_length=80)),
+                ("lease_until", models.DateTimeField(null=True)),
+                ("attempts", models.SmallIntegerField(default=0)),
+                ("trouble", models.CharField(blank=True, max_length=200)),
+            ],
+        ),
         migrations.CreateModel(
             name="Break",
             fields=[
@@ -160,9 +254,12 @@ class Migration(migrations.Migration):
                 ("amount", models.BigIntegerField(default=0)),
                 ("currency", models.CharField(blank=True, max_length=3)),
                 ("run", models.UUIDField(null=True)),
+                ("level", models.CharField(blank=True, max_length=2)),
+                ("gaming_day", models.DateField(null=True)),
                 ("fell_due_at", models.DateTimeField()),
                 ("found_at", models.DateTimeField()),
                 ("seen_at", models.DateTimeField()),
+                ("seen_run", models.UUIDField(null=True)),
                 (
                     "state",
                     models.CharField(
@@ -272,6 +369,86 @@ class Migration(migrations.Migration):
                 ),
             ],
         ),
+        migrations.CreateModel(
+            name="Result",
+            fields=[
+                (
+                    "chunk",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        primary_key=True,
+                        related_name="result",
+                        serialize=False,
+                        to="settlement.chunk",
+                    ),
+                ),
+                ("attempt", models.SmallIntegerField()),
+                ("compared", models.IntegerField()),
+                ("matched", models.IntegerField()),
+                ("pending", models.IntegerField()),
+                ("broken", models.JSONField(default=dict)),
+                ("at_risk", models.JSONField(default=dict)),
+                ("files", models.JSONField(default=list)),
+                ("unseen", models.JSONField(default=list)),
+                ("sum", models.CharField(max_length=64)),
+                ("finished_at", models.DateTimeField()),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Run",
+            fields=[
+                ("id", models.UUIDField(editable=False, primary_key=True, serialize=False)),
+                (
+                    "kind",
+                    models.CharField(choices=[("nightly", "Nightly"), ("asked", "Asked")], max_length=10),
+                ),
+                ("scope", models.CharField(max_length=40)),
+                ("gaming_day", models.DateField()),
+                ("since", models.DateTimeField()),
+                ("until", models.DateTimeField()),
+                ("rules", models.CharField(max_length=80)),
+                ("edition", models.IntegerField(default=1)),
+                ("chunk_size", models.IntegerField()),
+                ("begun_at", models.DateTimeField()),
+                (
+                    "outcome",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("", "Open"),
+                            ("matched", "Matched"),
+                            ("breaks", "Breaks"),
+                            ("incomplete", "Incomplete"),
+                        ],
+                        default="",
+                        max_length=10,
+                    ),
+                ),
+                ("done_at", models.DateTimeField(null=True)),
+                ("digest", models.CharField(blank=True, max_length=64)),
+                ("report", models.JSONField(null=True)),
+                (
+                    "begun_by",
+                    models.ForeignKey(
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddField(
+            model_name="chunk",
+            name="run",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="chunks",
+                to="settlement.run",
+            ),
+        ),
         migrations.AddIndex(
             model_name="break",
             index=models.Index(
@@ -283,6 +460,14 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="break",
             index=models.Index(fields=["subject"], name="break_by_subject"),
+        ),
+        migrations.AddIndex(
+            model_name="break",
+            index=models.Index(
+                condition=models.Q(("state__in", ["matched", "approved"]), _negated=True),
+                fields=["gaming_day", "level"],
+                name="break_open_by_day",
+            ),
         ),
         migrations.AddConstraint(
             model_name="break",
@@ -431,7 +616,118 @@ class Migration(migrations.Migration):
                 condition=models.Q(("ordinal__gte", 1)), name="break_step_counted_from_one"
             ),
         ),
+        migrations.AddConstraint(
+            model_name="result",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("sum__regex", "^[0-9a-f]{64}$")), name="result_sum_is_a_hash"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="run",
+            index=models.Index(fields=["gaming_day"], name="run_by_day"),
+        ),
+        migrations.AddConstraint(
+            model_name="run",
+            constraint=models.UniqueConstraint(
+                fields=("kind", "scope", "rules", "since", "until", "edition"),
+                name="run_once_per_range_and_rules",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="run",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("done_at", None)),
+                fields=("kind", "scope", "rules", "since", "until"),
+                name="run_one_open_per_range_and_rules",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="run",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("kind", "nightly")),
+                fields=("scope", "gaming_day"),
+                name="run_one_nightly_per_day",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ["nightly", "asked"])), name="run_kind_known"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("since__lt", models.F("until"))), name="run_has_a_range"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("chunk_size__gte", 1)), name="run_has_chunks_of_something"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("digest", ""), ("done_at", None), ("outcome", ""), ("report", None)),
+                    models.Q(
+                        ("done_at__isnull", False),
+                        ("outcome__in", ["matched", "breaks", "incomplete"]),
+                        ("report__isnull", False),
+                        ("digest__regex", "^[0-9a-f]{64}$"),
+                    ),
+                    _connector="OR",
+                ),
+                name="run_done_with_a_digest",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="chunk",
+            index=models.Index(
+                condition=models.Q(("state__in", ["waiting", "claimed"])),
+                fields=["level", "id"],
+                name="chunk_to_do",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="chunk",
+            constraint=models.UniqueConstraint(
+                fields=("run", "level", "part", "lower"), name="chunk_once_per_range"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="chunk",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("lower__lt", models.F("upper"))), name="chunk_has_a_range"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="chunk",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("lease_until__isnull", False),
+                        ("state", "claimed"),
+                        models.Q(("owner", ""), _negated=True),
+                    ),
+                    models.Q(
+                        ("lease_until", None), ("owner", ""), ("state__in", ["waiting", "done", "poisoned"])
+                    ),
+                    _connector="OR",
+                ),
+                name="chunk_claimed_with_a_lease",
+            ),
+        ),
         migrations.RunSQL(BREAKS, migrations.RunSQL.noop),
-        migrations.RunSQL(ADD_ONLY.format(table="settlement_breakstep"), migrations.RunSQL.noop),
-        migrations.RunSQL(NEVER_GONE.format(table="settlement_break"), migrations.RunSQL.noop),
+        migrations.RunSQL(RUNS, migrations.RunSQL.noop),
+        *(
+            migrations.RunSQL(ADD_ONLY.format(table=table), migrations.RunSQL.noop)
+            for table in ("settlement_breakstep", "settlement_result")
+        ),
+        *(
+            migrations.RunSQL(NEVER_GONE.format(table=table), migrations.RunSQL.noop)
+            for table in ("settlement_break", "settlement_run", "settlement_chunk")
+        ),
     ]

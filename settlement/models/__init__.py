@@ -26,7 +26,17 @@ from settlement.models.outbox import (
     Message,
     MessageType,
 )
-from settlement.models.reconcile import Break, BreakCode, BreakState, BreakStep, Resolution, Severity
+from settlement.models.reconcile import (
+    Break,
+    BreakCode,
+    BreakState,
+    BreakStep,
+    Chunk,
+    Resolution,
+    Result,
+    Run,
+    Severity,
+)
 from settlement.models.settlements import Line, RefusedCover, Settlement, Uncovered
 from settlement.models.sheets import RuleSheet, TableRules
 from settlement.models.slips import PaySlip, PaySlipState, Series, SeriesKind, Slip, SlipState, SlipStep
@@ -52,6 +62,7 @@ __all__ = [
     "BreakCode",
     "BreakState",
     "BreakStep",
+    "Chunk",
     "CashAct",
     "CashKind",
     "CashierSystem",
@@ -86,7 +97,9 @@ __all__ = [
     "Report",
     "ReportFile",
     "Resolution",
+    "Result",
     "RuleSheet",
+    "Run",
     "Series",
     "SeriesKind",
     "Settlement",
@@ -115,6 +128,7 @@ APPEND_ONLY: tuple[type[models.Model], ...] = (
     EndpointChange,
     Attempt,
     BreakStep,
+    Result,
     SlipStep,
     Statement,
     MatchingRule,
@@ -187,8 +201,11 @@ CHANGES: dict[type[models.Model], tuple[str, ...]] = {
         "last_result",
         "finished_at",
     ),
+    Run: ("outcome", "done_at", "digest", "report"),
+    Chunk: ("state", "owner", "lease_until", "attempts", "trouble"),
     Break: (
         "seen_at",
+        "seen_run",
         "state",
         "steps",
         "assigned_to_id",

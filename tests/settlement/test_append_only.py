@@ -4,13 +4,15 @@ tables, whom no grant stops."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
 import psycopg
 import pytest
 
-from settlement import floats, ledger, models, rule_sheets
+from settlement import breaks, floats, ledger, models, reconcile, rule_sheets
+from settlement.breaks import NewBreak
 from settlement.ledger import NewHold
 from settlement.models import Settlement
 from settlement.rules.house import PRESETS
@@ -104,7 +106,17 @@ def a_night() -> UUID:
         models.RefusedCover.objects.create(
             round_id=round, wager="w4", account_code=nok, exposure=500, available=0, asked_at=NOW
         )
+    a_comparison()
     return round
+
+
+def a_comparison() -> None:
+    """A run over the day with one chunk compared, and a break."""
+    with act():
+        breaks.found([NewBreak("AMOUNT", "rounds/r1", "differs", {}, amount=1, currency="THB")])
+    with act(now=NOW + timedelta(days=1)):
+        reconcile.begin(kind="asked", gaming_day=TODAY, levels=("R0",))
+    assert reconcile.look_on(owner="test", now=NOW, request_id="night") is not None
 
 
 def a_settlement(round: UUID | None = None, *, house_net: int, journal: UUID | None = None) -> Settlement:

@@ -1,0 +1,170 @@
+"""Doors of reconciliation: runs, and how far they have come."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any, ClassVar
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from casino.api.door import Door, Shape, described, page_of
+from casino.events import Act
+from casino.refusals import Refusal
+from settlement import reconcile
+from settlement.models import Run
+
+KEY = OpenApiParameter(
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    required=True,
+    description="Names the act; yours to choose.",
+)
+PAGING = [
+    OpenApiParameter("cursor", str, description="``next`` of the page before."),
+    OpenApiParameter("limit", int, description="1 to 200; usually 50."),
+]
+
+
+class RunShape(Shape):
+    """Which day is compared, on which levels (all where they are left out)."""
+
+    gaming_day = serializers.DateField()
+    levels = serializers.ListField(
+        child=serializers.ChoiceField(reconcile.LEVELS), required=False, min_length=1
+    )
+
+
+ProgressShown = described(
+    "ReconciliationProgress",
+    {
+        "chunks": serializers.IntegerField(),
+        "done": serializers.IntegerField(),
+        "claimed": serializers.IntegerField(),
+        "poisoned": serializers.IntegerField(),
+    },
+)
+RunShown = described(
+    "Reconciliation",
+    {
+        "id": serializers.UUIDField(),
+        "kind": serializers.CharField(),
+        "gaming_day": serializers.DateField(),
+        "since": serializers.DateTimeField(),
+        "until": serializers.DateTimeField(),
+        "rules": serializers.CharField(),
+        "edition": serializers.IntegerField(),
+        "begun_at": serializers.DateTimeField(),
+        "done_at": serializers.DateTimeField(allow_null=True),
+        "outcome": serializers.CharField(allow_null=True),
+        "digest": serializers.CharField(allow_null=True),
+        "report": serializers.DictField(allow_null=True),
+        "progress": ProgressShown(),
+    },
+)
+
+
+def _run_shown(run: Run) -> dict[str, Any]:
+    come = reconcile.progress(run.id)
+    return {
+        "id": str(run.id),
+        "kind": run.kind,
+        "gaming_day": run.gaming_day.isoformat(),
+        "since": run.since.isoformat(),
+        "until": run.until.isoformat(),
+        "rules": run.rules,
+        "edition": run.edition,
+        "begun_at": run.begun_at.isoformat(),
+        "done_at": run.done_at.isoformat() if run.done_at else None,
+        "outcome": run.outcome or None,
+        "digest": run.digest or None,
+        "report": run.report,
+        "progress": {
+            "chunks": come.chunks,
+            "done": come.done,
+            "claimed": come.claimed,
+            "poisoned": come.poisoned,
+        },
+    }
+
+
+class Reconciliations(Door):
+    """Runs, newest first."""
+
+    declares: ClassVar = {"GET": "read_reconciliation", "POST": "run_reconciliation"}
+
+    @extend_schema(
+        operation_id="listReconciliations",
+        parameters=[OpenApiParameter("gaming_day", date), *PAGING],
+        responses={
+            200: described(
+                "Reconciliations",
+                {"reconciliations": RunShown(many=True), "next": serializers.CharField(allow_null=True)},
+            )
+        },
+    )
+    def get(self, request: Request) -> Response:
+        """List a page of runs by keyset."""
+        page = page_of(request)
+        found = Run.objects.order_by("-id")
+        if request.query_params.get("gaming_day"):
+            found = found.filter(gaming_day=day_of(request.query_params["gaming_day"]))
+        if page.cursor:
+            found = found.filter(id__lt=uuid_of(page.cursor, "cursor"))
+        rows = list(found[: page.limit + 1])
+        listed = rows[: page.limit]
+        return Response(
+            {
+                "reconciliations": [_run_shown(run) for run in listed],
+                "next": str(listed[-1].id) if len(rows) > page.limit else None,
+            }
+        )
+
+    @extend_schema(operation_id="reconcile", request=RunShape, responses={201: RunShown}, parameters=[KEY])
+    def post(self, request: Request) -> Response:
+        """Begin a run over what of a gaming day is over; one that is under way for it is returned."""
+
+        def do(_: Act, given: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+            run = reconcile.begin(
+                kind=Run.Kind.ASKED,
+                gaming_day=given["gaming_day"],
+                levels=tuple(given.get("levels") or reconcile.LEVELS),
+                by=self.person,
+            )
+            return 201, _run_shown(run)
+
+        return self.once(lambda: self.body(RunShape), do)
+
+
+class ReconciliationDetail(Door):
+    """One run."""
+
+    declares: ClassVar = {"GET": "read_reconciliation"}
+
+    @extend_schema(operation_id="readReconciliation", responses={200: RunShown})
+    def get(self, request: Request, run: UUID) -> Response:
+        """Read a run with its progress and, once it is over, its report."""
+        found = Run.objects.filter(pk=run).first()
+        if found is None:
+            raise Refusal("not_found")
+        return Response(_run_shown(found))
+
+
+def uuid_of(text: str, name: str) -> UUID:
+    """Read an id of a query; refuses ``malformed``."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Refusal("malformed", fields={name: "must be an id"}) from None
+
+
+def day_of(text: str) -> date:
+    """Read a gaming day of a query; refuses ``malformed``."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise Refusal("malformed", fields={"gaming_day": "must be a date"}) from None

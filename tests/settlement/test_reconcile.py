@@ -1,0 +1,158 @@
+"""The books compared with each other: what agrees, what does not, and a digest that no cut and no order changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.utils import timezone
+
+from casino import events
+from settlement import days, reconcile
+from settlement.models import Break, Chunk, Run
+from tests import world
+from tests.database import Connection
+from tests.settlement.doors import Night
+from tests.world import AtTable
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+OURS = tuple(level for level in reconcile.LEVELS if level != "R5")
+
+
+@pytest.fixture(autouse=True)
+def no_margin(settings: Any) -> None:
+    """What the test has just written is in the window."""
+    settings.RECONCILE = settings.RECONCILE | {"margin_seconds": 0}
+
+
+@pytest.fixture
+def rounds(at: AtTable, night: Night) -> list[UUID]:
+    """Six settled rounds, each of which guests won or lost money in."""
+    told = [night.told(at, bets={"p1": 100_00 * number}) for number in range(1, 7)]
+    for one in told:
+        world.at_terminal(at).settle(one.id)
+    return [UUID(str(one.id)) for one in told]
+
+
+def today() -> date:
+    return days.of(timezone.now())
+
+
+def afterwards() -> datetime:
+    """An hour after the running gaming day is over: a run then takes all of it."""
+    return days.bounds(today())[1] + timedelta(hours=1)
+
+
+def begun(
+    *, levels: Sequence[str] = OURS, size: int = 2, kind: str = "asked", now: datetime | None = None
+) -> Run:
+    return events.attempt(
+        lambda _: reconcile.begin(kind=kind, gaming_day=today(), levels=levels, chunk_size=size),
+        actor=events.SERVICE,
+        request_id="test",
+        now=now or afterwards(),
+    )
+
+
+def worked(run: Run) -> Run:
+    while reconcile.look_on(owner="test", now=timezone.now(), request_id="test", run=run.id) is not None:
+        pass
+    run.refresh_from_db()
+    return run
+
+
+def reconciled(**how: Any) -> Run:
+    return worked(begun(**how))
+
+
+def tampered(administrator: Connection, table: str, trigger: str, statement: str) -> None:
+    """Change what the database refuses to change, as only its administrator can."""
+    administrator.execute(f"ALTER TABLE {table} DISABLE TRIGGER {trigger}")
+    administrator.execute(statement)
+    administrator.execute(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {trigger}")
+
+
+def test_a_clean_night_matches(rounds: list[UUID]) -> None:
+    run = reconciled()
+    assert (run.outcome, Break.objects.count()) == ("matched", 0), run.report
+    assert run.report["levels"]["R1"]["compared"] == len(rounds)
+    assert run.report["verified_through"] == run.until.isoformat()
+
+
+def test_neither_the_cut_nor_the_order_nor_a_second_run_shows_in_the_digest(rounds: list[UUID]) -> None:
+    first = begun(size=1)
+    assert Chunk.objects.filter(run=first, level="R1").count() > len(rounds)
+    for claim in reversed(reconcile.claim(owner="test", levels=OURS, limit=1000, run=first.id)):
+        reconcile.look(claim, parts=reconcile.PARTS, now=timezone.now(), request_id="test")
+    first.refresh_from_db()
+    others = [reconciled(size=size) for size in (2, 1000)]
+    assert {run.digest for run in others} == {first.digest}
+    assert [run.edition for run in others] == [2, 3]
+
+
+def test_a_line_changed_behind_the_houses_back_is_judged_again(
+    rounds: list[UUID], administrator: Connection
+) -> None:
+    before = reconciled().digest
+    tampered(
+        administrator,
+        "settlement_line",
+        "append_only_rows",
+        "UPDATE settlement_line SET rounding_bp = 7 WHERE id = (SELECT min(id) FROM settlement_line)",
+    )
+    run = reconciled()
+    assert (run.outcome, run.report["broken"]) == ("breaks", {"JUDGE_DIFF": 1})
+    assert run.digest != before
+    found = Break.objects.get()
+    assert (found.code, found.severity, found.level, found.gaming_day) == (
+        "JUDGE_DIFF",
+        "critical",
+        "R1",
+        today(),
+    )
+    assert found.subject.startswith("rounds/")
+    assert found.detail["differs"] == ["lines"]
+
+
+def test_an_account_that_is_not_the_sum_of_its_entries_drifts(
+    rounds: list[UUID], administrator: Connection
+) -> None:
+    administrator.execute(
+        "UPDATE settlement_account SET balance = balance + 5 WHERE code = 'table:PD01:bank'"
+    )
+    run = reconciled(levels=("R0",))
+    assert run.report["broken"] == {"BALANCE_DRIFT": 2}, "the account, and the ledger as a whole"
+    assert run.report["at_risk"] == {"THB": 10}
+    drift = Break.objects.get(subject="accounts/table:PD01:bank")
+    assert (drift.amount, drift.currency) == (5, "THB")
+
+
+def test_a_version_left_out_is_a_gap(rounds: list[UUID], administrator: Connection) -> None:
+    administrator.execute(
+        "UPDATE settlement_account SET version = version + 1 WHERE code = 'table:PD01:bank'"
+    )
+    tampered(
+        administrator,
+        "settlement_entry",
+        "append_only_rows",
+        "UPDATE settlement_entry SET version = version + 1 WHERE version = (SELECT max(version) FROM settlement_entry"
+        " WHERE account_id = (SELECT id FROM settlement_account WHERE code = 'table:PD01:bank'))"
+        " AND account_id = (SELECT id FROM settlement_account WHERE code = 'table:PD01:bank')",
+    )
+    run = reconciled(levels=("R0",))
+    assert run.report["broken"] == {"VERSION_GAP": 1}
+
+
+def test_a_sheet_that_was_not_in_force_is_named(rounds: list[UUID], administrator: Connection) -> None:
+    tampered(
+        administrator,
+        "settlement_tablerules",
+        "append_only_rows",
+        "UPDATE settlement_tablerules SET in_force_from = in_force_from + interval '1 day'",
+    )
+    run = reconciled(levels=("R1",))
+    assert run.report["broken"] == {"SHEET_UNKNOWN": len(rounds)}
