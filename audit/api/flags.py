@@ -54,7 +54,7 @@ def _shown(flag: Flag) -> dict[str, Any]:
         "table": flag.table.code if flag.table else None,
         "round": str(flag.round_id) if flag.round_id else None,
         "device": flag.device.code if flag.device else None,
-        "detail": shown.detail(flag.detail, flag.table.currency) if flag.table else flag.detail,
+        "detail": shown.detail(flag.detail, flag.table.currency if flag.table else ""),
         "says": flags.said(flag),
         "entry": flag.entry_id,
         "raised_at": flag.raised_at.isoformat(),

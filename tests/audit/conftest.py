@@ -25,6 +25,7 @@ from casino.models import Device, Person, Round, RoundEvent, Table, TableSession
 from settlement import cashier, floats, rule_sheets, settle
 from settlement.floats import BlindCount
 from tests import database
+from tests.audit import tills
 from tests.audit.evidence import Evidence, copied
 from tests.audit.spoiling import spoilt, superuser
 from tests.database import Connection, House
@@ -160,6 +161,7 @@ class _Builder:
         self._waive_a_gap()
         # Refused, and its number used up.
         self._report("PD06", "card_dealt", held, {"hand": "p1", "position": 2, "card": "1S"})
+        tills.write(table="PD06", dealer=self.staff["D01"], manager=self.staff["M01"])
         self._close("PD01")
         return {"corrected": corrected, "voided": voided, "held": held, "covered": covered}
 
