@@ -27,6 +27,12 @@ PROPERTY: dict[str, Any] = {
 }
 # The cage that issues slips and pays pay slips where a request names none.
 MAIN_CAGE = environment.text("MAIN_CAGE", "C1")
+# Cashier systems that keep wallets themselves: seconds in which they must have answered for holds, all together;
+# minutes after which a call that they did not acknowledge is a break.
+CASHIER_SYSTEMS = {
+    "answer_seconds": environment.number("CASHIER_SYSTEM_ANSWER_SECONDS", default=3, least=1, most=10),
+    "overdue_minutes": environment.number("CASHIER_SYSTEM_OVERDUE_MINUTES", default=15, least=1, most=1440),
+}
 # Disputes: hours until one must be decided, the amount (minor units) above which two people decide, minutes of a claim.
 DISPUTES = {
     "deadline_hours": environment.number("DISPUTE_DEADLINE_HOURS", default=72, least=1, most=8760),
@@ -57,6 +63,8 @@ WEBHOOKS: dict[str, Any] = {
 ANALYTICS = {
     "deck_odds_bp": environment.number("DECK_ODDS_BP", default=200, least=1, most=5_000),
 }
+# Statements of others: hours after a gaming day's end until a line or an entry without its pair is a break.
+STATEMENTS = {"grace_hours": environment.number("STATEMENTS_GRACE_HOURS", default=24, least=0, most=240)}
 # Reconciliation: seconds of a worker's claim, records in a chunk (ten seconds of work at most), seconds that lie between
 # the end of what a run looks at and its beginning, minutes that one side may come later than the other, seconds that an
 # act may wait for its leaf, minutes after a gaming day's end at which its nightly run begins.
@@ -323,6 +331,8 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "settle what nobody asked for": {"task": "settlement.sweep", "schedule": 2.0, "options": {"expires": 10}},
     # What is owed to be told and due: an act rings for its own, this finds what nobody rang for and what is due again.
     "deliver what is due": {"task": "settlement.deliver", "schedule": 5.0, "options": {"expires": 10}},
+    # The gaming day begins, and shifts that nobody closed end.
+    "turn the day": {"task": "settlement.days", "schedule": 30.0, "options": {"expires": 60}},
     # What was sealed since, as flags.
     "read on for flags": {"task": "audit.read_flags", "schedule": 2.0, "options": {"expires": 10}},
     # The second look at what was settled since.

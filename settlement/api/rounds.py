@@ -39,8 +39,7 @@ class RoundCover(Door):
     def post(self, request: Request, round: UUID) -> Response:
         """Make the holds fit the bets as they stand; the dealer lowers or withdraws what is uncovered."""
         stands = round_in_scope(self, round, "settle")
-        cover = self.act(lambda _: settle.cover(stands.id))
-        return Response(shown.cover(cover))
+        return Response(shown.cover(settle.cover(stands.id, acting=self.act)))
 
 
 class RoundPreview(Door):

@@ -96,7 +96,7 @@ CoverShown = described(
                 "wager": serializers.CharField(),
                 "account": serializers.CharField(),
                 "exposure": Money(),
-                "available": SignedMoney(),
+                "available": SignedMoney(allow_null=True, help_text="None: nobody told"),
                 "reason": serializers.CharField(),
             },
         )(many=True),
@@ -265,7 +265,7 @@ def cover(came: Cover) -> dict[str, Any]:
                 "wager": item.wager,
                 "account": item.account,
                 "exposure": money(item.exposure, came.currency),
-                "available": money(item.available, came.currency),
+                "available": None if item.available is None else money(item.available, came.currency),
                 "reason": item.reason,
             }
             for item in came.refused

@@ -15,7 +15,8 @@ from django.db import connection
 from casino import devices, record, rounds
 from casino.models import Standing
 from casino.record import RoundRecord
-from settlement import rule_sheets
+from settlement import external, rule_sheets
+from settlement.external import Kept, System
 from settlement.ledger import Held
 from settlement.rules.house import HouseRules
 
@@ -25,7 +26,8 @@ class Case:
     """One round with everything its judgement needs; ``record`` is the fold of what counts.
 
     ``holds`` are the open ones by wager (``bank`` for a player's bank), ``touched`` the wagers that had one before,
-    ``refused`` those that a wallet could not cover when it was asked.
+    ``refused`` those that a wallet could not cover when it was asked. ``elsewhere`` are the holds asked of wallets that
+    live in a cashier system and not ended, by wager; ``systems`` are those systems by the prefix of their wallets.
     """
 
     id: UUID
@@ -42,6 +44,7 @@ class Case:
     closed_at: datetime | None
     due_at: datetime | None
     sheet_id: UUID | None
+    systems: dict[str, System] = field(default_factory=dict)
     house: HouseRules | None = None
     sheet_sha256: str = ""
     record: RoundRecord | None = None
@@ -51,6 +54,7 @@ class Case:
     holds: dict[str, Held] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
+    elsewhere: dict[str, Kept] = field(default_factory=dict)
     alias_of_id: UUID | None = None
     _written: dict[str, Any] | None = None
     _record_json: str = ""
@@ -65,13 +69,33 @@ class Case:
         """Whether the sheet lets a player hold the bank."""
         return self.house is not None and self.house.banker == "player"
 
-    def wallets(self) -> set[str]:
-        """Return the accounts of guests and banker that may move."""
+    def owners(self) -> set[str]:
+        """Return the guests with wallets, the banker among them, whose accounts may move."""
         assert self.record is not None
-        found = {f"{wager.owner.ref}:wallet" for wager in self.record.wagers if wager.owner.kind == "account"}
+        found = {wager.owner.ref for wager in self.record.wagers if wager.owner.kind == "account"}
         if self.record.banker is not None and self.is_player_banked:
-            found.add(f"{self.record.banker.account}:wallet")
+            found.add(self.record.banker.account)
         return found
+
+    def wallets(self) -> set[str]:
+        """Return the accounts of those of them that are kept here."""
+        return {f"{owner}:wallet" for owner in self.owners() if self.keeper_of(owner) is None}
+
+    def mirrors(self) -> set[str]:
+        """Return the accounts that mirror those of them that are kept elsewhere."""
+        keepers = {self.keeper_of(owner) for owner in self.owners()}
+        return {external.mirror(keeper.code, table=self.table) for keeper in keepers if keeper is not None}
+
+    def keeper_of(self, owner: str) -> System | None:
+        """Return the cashier system that keeps a guest's wallet, None where it is kept here."""
+        return external.keeper_of(owner, self.systems)
+
+    def set_aside(self, wager: str) -> int:
+        """Return what is set aside for a wager, here or elsewhere, in minor units."""
+        if wager in self.holds:
+            return self.holds[wager].amount
+        kept = self.elsewhere.get(wager)
+        return kept.exposure if kept is not None and kept.state == "held" else 0
 
     @property
     def written(self) -> dict[str, Any]:
@@ -98,15 +122,15 @@ class Case:
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 
 
-_ROWS = """
+_ROWS = f"""
 SELECT r.id, r.table_id, t.code, t.state, t.currency, t.camera, r.session_id, r.number, r.standing, r.reasons,
        r.opened_at, r.closed_at, r.due_at,
        (SELECT s.sheet_id FROM settlement_tablerules s
          WHERE s.table_id = r.table_id AND s.in_force_from <= r.opened_at
-         ORDER BY s.in_force_from DESC LIMIT 1)
+         ORDER BY s.in_force_from DESC LIMIT 1), {external.SYSTEMS}
   FROM casino_round r JOIN casino_table t ON t.id = r.table_id
  WHERE r.id = ANY(%s) AND r.alias_of_id IS NULL ORDER BY r.id
-"""
+"""  # noqa: S608
 
 
 def read(
@@ -145,29 +169,47 @@ def read(
     return cases
 
 
+def lock(round_id: UUID) -> None:
+    """Keep a round's row until the act ends, and read nothing of it. One statement."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM casino_round WHERE id = %s FOR UPDATE", [round_id])
+
+
 def _rows(ids: Collection[UUID], *, lock: bool) -> list[Case]:
     with connection.cursor() as cursor:
         cursor.execute(_ROWS + (" FOR UPDATE OF r" if lock else ""), [sorted(set(ids))])
-        rows = [(*row[:9], tuple(row[9]), *row[10:]) for row in cursor.fetchall()]
-    return [Case(*row) for row in rows]
+        rows = cursor.fetchall()
+    systems = external.read(rows[0][-1]) if rows else {}
+    found = [Case(*row[:9], tuple(row[9]), *row[10:-1]) for row in rows]
+    for case in found:
+        case.systems = systems
+    return found
 
 
 def _read_covers(cases: Sequence[Case]) -> None:
     by_id = {case.id: case for case in cases}
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT h.round_id, h.wager, h.id, a.code, h.amount, h.ended_at IS NULL FROM settlement_hold h"
+            "SELECT h.round_id, h.wager, h.id, a.code, h.amount, h.ended_at IS NULL, NULL, 0 FROM settlement_hold h"
             " JOIN settlement_account a ON a.id = h.account_id WHERE h.round_id = ANY(%(ids)s)"
-            " UNION ALL SELECT round_id, wager, NULL, account_code, exposure, false FROM settlement_refusedcover"
-            " WHERE round_id = ANY(%(ids)s)",
+            " UNION ALL SELECT round_id, wager, NULL, account_code, exposure, false, NULL, 0"
+            " FROM settlement_refusedcover WHERE round_id = ANY(%(ids)s)"
+            " UNION ALL SELECT round_id, wager, id, account, exposure, ended_at IS NULL, state, stake"
+            " FROM settlement_externalhold WHERE round_id = ANY(%(ids)s) AND NOT late",
             {"ids": list(by_id)},
         )
         rows: list[tuple[Any, ...]] = cursor.fetchall()
-    for round_id, wager, hold_id, account, amount, is_open in rows:
+    for round_id, wager, hold_id, account, amount, is_open, state, stake in rows:
         case = by_id[round_id]
-        if hold_id is None:
+        if hold_id is None or state in ("asked", "refused"):
             case.refused.add(wager)
-            continue
-        case.touched.add(wager)
-        if is_open:
+        else:
+            case.touched.add(wager)
+        if is_open and state is None:
             case.holds[wager] = Held(hold_id, account, round_id, wager, amount)
+        elif is_open:
+            keeper = case.keeper_of(account)
+            assert keeper is not None
+            case.elsewhere[wager] = Kept(
+                hold_id, keeper, round_id, wager, account, stake, amount, case.currency, state
+            )

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection
 
 from casino import events, refusals
-from casino.events import Fact
+from casino.events import Act, Fact
 from casino.models import Table
 from casino.refusals import Refusal
-from settlement import ledger, webhooks
+from settlement import external, ledger, webhooks
+from settlement.external import Answers, Dues, Kept, Question
 from settlement.ledger import Held, NewHold
 from settlement.rules import payouts
 from settlement.rules.payouts import Verdict
-from settlement.settle import cases, judgement, lines, telling
+from settlement.settle import cases, elsewhere, judgement, lines, telling
 from settlement.settle.cases import Case
 
 refusals.register("round_finished", 409, "The round was settled or voided.", "รอบนี้คิดเงินหรือยกเลิกไปแล้ว")
@@ -25,13 +28,14 @@ refusals.register("round_not_opened", 409, "The round's opening has not arrived.
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A wager that its wallet cannot cover: ``reason`` is ``insufficient_funds`` or ``unknown_wallet``. The dealer
-    lowers or withdraws it."""
+    """A wager that its wallet cannot cover, with the ``reason``: ``insufficient_funds`` or ``unknown_wallet``; of a
+    wallet kept elsewhere also that its cashier system is silent, disabled, or refused otherwise, or that the bet was
+    changed meanwhile. ``available`` is None where nobody told. The dealer lowers or withdraws it."""
 
     wager: str
     account: str
     exposure: int
-    available: int
+    available: int | None
     reason: str
 
 
@@ -44,20 +48,52 @@ class Cover:
     refused: tuple[Refused, ...]
 
 
-def cover(round_id: UUID) -> Cover:
+T = TypeVar("T")
+
+
+class Acting(Protocol):
+    """Whoever runs a function as an act of its own, and returns what it returned."""
+
+    def __call__(self, do: Callable[[Act], T]) -> T: ...
+
+
+def _in_the_running_act(do: Callable[[Act], T]) -> T:
+    return do(events.current())
+
+
+def cover(round_id: UUID, *, acting: Acting = _in_the_running_act) -> Cover:
     """Make the holds of a round fit its bets as they stand: one for each wallet's wager, in order of placement, worth
     the most it can lose; and for a player's bank the least of its limit and what the wallet has.
 
     Asked again, the holds follow the bets. Refuses ``round_finished``, ``round_not_opened`` and ``table_stopped``.
-    Must run in an act.
+
+    ``acting`` runs an act, and one is all it takes where wallets are kept here. For those kept elsewhere their cashier
+    systems are asked behind it, with nothing held, and a second act stores what they answered in time; so whoever runs
+    an act already cannot cover those (HeldMeanwhile).
     """
+    mine, question = acting(lambda _: _set_aside(round_id))
+    if not question.holds and not question.releases:
+        return mine
+    answers = external.ask(question, seconds=settings.CASHIER_SYSTEMS["answer_seconds"])
+    return acting(lambda act: _with_theirs(mine, question, answers, act=act))
+
+
+def _set_aside(round_id: UUID) -> tuple[Cover, Question]:
     case = _one(round_id, lock=True)
     if case.finished:
         raise Refusal("round_finished")
     if case.table_state == Table.State.STOPPED:
         raise Refusal("table_stopped")
-    assert case.record is not None
-    assert case.house is not None
+    dues = Dues(now=events.current().now)
+    mine, facts = _set_aside_here(case)
+    question, kept, refused = elsewhere.ask(dues, case)
+    dues.write()
+    events.announce([*facts, *dues.facts({case.id: case.table})])
+    return _with(mine, held=kept, refused=[(one, one.reason, None) for one in refused]), question
+
+
+def _set_aside_here(case: Case) -> tuple[Cover, list[Fact]]:
+    """Make the holds of wallets that are kept here fit; return them with what the witness is told of them."""
     wanted = _wanted(case)
     kept = [hold for hold in case.holds.values() if _still_fits(hold, wanted)]
     ended = [hold for hold in case.holds.values() if hold not in kept]
@@ -76,24 +112,33 @@ def cover(round_id: UUID) -> Cover:
     _keep_refused(case, refused)
     made = [answer for answer in answers if answer is not None]
     covered = (*kept, *made)
-    events.announce(
-        [
-            Fact(
-                "round.covered",
-                f"rounds/{case.id}",
-                {
-                    "holds": [[str(hold.id), hold.wager, hold.account, hold.amount] for hold in covered],
-                    "ended": [str(key) for key in changed],
-                    "refused": [[item.wager, item.account, item.exposure, item.reason] for item in refused],
-                    "currency": case.currency,
-                },
-                table=case.table,
-                round=case.id,
-            )
-        ]
-    )
+    told = {
+        "holds": [[str(hold.id), hold.wager, hold.account, hold.amount] for hold in covered],
+        "ended": [str(key) for key in changed],
+        "refused": [[item.wager, item.account, item.exposure, item.reason] for item in refused],
+        "currency": case.currency,
+    }
     webhooks.owe([*telling.freed(case, ended, reason="changed"), *telling.held(case, made)])
-    return Cover(case.currency, covered, tuple(refused))
+    fact = Fact("round.covered", f"rounds/{case.id}", told, table=case.table, round=case.id)
+    return Cover(case.currency, covered, tuple(refused)), [fact]
+
+
+def _with_theirs(mine: Cover, question: Question, answers: Answers, *, act: Act) -> Cover:
+    """Store what cashier systems answered, and return all of a round's cover."""
+    cases.lock(question.round)
+    taken = external.take(question, answers, now=act.now)
+    return _with(mine, held=taken.held, refused=taken.refused)
+
+
+def _with(mine: Cover, *, held: Sequence[Kept], refused: Sequence[tuple[Kept, str, int | None]]) -> Cover:
+    """Return a cover with what is, and what is not, set aside elsewhere; a guest's wallet has its name wherever it is
+    kept."""
+    covered = [Held(one.id, f"{one.account}:wallet", one.round, one.wager, one.exposure) for one in held]
+    uncovered = [
+        Refused(one.wager, f"{one.account}:wallet", one.exposure, available, reason)
+        for one, reason, available in refused
+    ]
+    return replace(mine, covered=(*mine.covered, *covered), refused=(*mine.refused, *uncovered))
 
 
 def preview(round_id: UUID) -> tuple[Case, Verdict]:
@@ -122,10 +167,10 @@ def _wanted(case: Case) -> list[NewHold]:
     wanted = [
         NewHold(f"{wager.owner.ref}:wallet", case.id, wager.id, payouts.exposure(wager.stake, case.house))
         for wager in case.record.wagers
-        if wager.owner.kind == "account"
+        if wager.owner.kind == "account" and case.keeper_of(wager.owner.ref) is None
     ]
     banker = case.record.banker
-    if banker is not None and case.is_player_banked:
+    if banker is not None and case.is_player_banked and case.keeper_of(banker.account) is None:
         wanted.append(NewHold(f"{banker.account}:wallet", case.id, lines.BANK, banker.limit, or_less=True))
     return wanted
 

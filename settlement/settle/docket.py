@@ -15,11 +15,12 @@ from casino.models import Person, Standing
 from casino.refusals import Refusal
 from casino.rounds import Told
 from settlement import days, ledger, webhooks
+from settlement.external import Dues
 from settlement.ledger import Balance, NewJournal
 from settlement.models import Settlement
 from settlement.rules import payouts
 from settlement.rules.payouts import Verdict
-from settlement.settle import judgement, lines, postings, telling, writing
+from settlement.settle import elsewhere, judgement, lines, postings, telling, writing
 from settlement.settle.cases import Case
 from settlement.settle.history import History
 from settlement.settle.judgement import Inputs
@@ -63,6 +64,7 @@ class Docket:
         self.told: list[Told] = []
         self.facts: list[Fact] = []
         self.owed: list[Owed] = []
+        self.dues = Dues(now=act.now)
 
     def lock_accounts(self, heard: Sequence[Case], *, and_those_of: History | None = None) -> None:
         """Lock whatever may move, by currency (a house keeps one; another would be another statement)."""
@@ -73,7 +75,8 @@ class Docket:
             codes.update(f"table:{case.table}:{kind}" for kind in ("bank", "guests", "commission"))
             if and_those_of is not None:
                 wallets |= and_those_of.wallets
-            codes.update(wallets)
+                codes |= and_those_of.mirrors
+            codes |= wallets | case.mirrors()
             if wallets:
                 codes.add(f"suspense:shortfall:{case.table}")
         for currency, codes in sorted(by_currency.items()):
@@ -142,12 +145,13 @@ class Docket:
     def _settle(self, case: Case, verdict: Verdict, inputs: Inputs) -> None:
         gaming_day = self._day_of(case)
         journals = self._journals(
-            case, verdict, number=1, back=(), gaming_day=self._posted_in(gaming_day), given={}
+            case, verdict, inputs, number=1, back=(), gaming_day=self._posted_in(gaming_day), given={}
         )
         outcome = "settled" if verdict.outcome == "settled" else "released"
         self.release |= {hold.id: outcome for hold in case.holds.values()}
         revision = self._enter(case, verdict, inputs, number=1, gaming_day=gaming_day, journals=journals)
         revision.because = self.because.get(case.id)
+        elsewhere.settled(self.dues, case, verdict, inputs)
 
     def amend(
         self,
@@ -170,7 +174,7 @@ class Docket:
         moved = [journal for journal in (before.journal_id, before.shortfall_id) if journal is not None]
         back = ledger.reversal_of(moved, gaming_day=self.today) if moved else []
         journals = self._journals(
-            case, verdict, number=number, back=back, gaming_day=self.today, given=history.given
+            case, verdict, inputs, number=number, back=back, gaming_day=self.today, given=history.given
         )
         acted_by, approved_by = people
         revision = self._enter(
@@ -179,16 +183,19 @@ class Docket:
         revision.cites, revision.supersedes, revision.because = cites, before.id, because
         revision.acted_by = acted_by.id if acted_by else None
         revision.approved_by = approved_by.id if approved_by else None
+        if case.systems:
+            elsewhere.amended(self.dues, case, verdict, inputs, revision=number, because=because)
 
     def _inputs_as_before(self, case: Case, before: Inputs) -> Inputs:
         """What was put up and who had no wallet when the round was first settled stays so in every revision."""
         now = judgement.inputs_of(case, self.balances, available=self.free)
-        return Inputs(before.bank, tuple(sorted({*before.not_in_play, *now.not_in_play})))
+        return Inputs(before.bank, tuple(sorted({*before.not_in_play, *now.not_in_play})), now.elsewhere)
 
     def _journals(
         self,
         case: Case,
         verdict: Verdict,
+        inputs: Inputs,
         *,
         number: int,
         back: Sequence[NewJournal],
@@ -202,8 +209,8 @@ class Docket:
         for journal in back:
             part = "reversal" if not journal.key.endswith(":shortfall") else "shortfall_reversal"
             found[part] = journal
-        moving = postings.postings_of(verdict, table=case.table) if verdict.outcome == "settled" else ()
-        if moving:
+        moving = postings.postings_of(verdict, table=case.table, elsewhere=inputs.elsewhere)
+        if verdict.outcome == "settled" and moving:
             found["journal"] = NewJournal(
                 kind="round",
                 key=key,
@@ -241,9 +248,10 @@ class Docket:
         gaming_day: date,
         journals: dict[str, NewJournal],
     ) -> Revision:
-        stored = [lines.of_line(line, table=case.table) for line in verdict.lines]
+        table, theirs = case.table, inputs.elsewhere
+        stored = [lines.of_line(line, table=table, elsewhere=theirs) for line in verdict.lines]
         if verdict.bank is not None:
-            stored.append(lines.of_bank(verdict.bank))
+            stored.append(lines.of_bank(verdict.bank, table=table, elsewhere=theirs))
         revision = Revision(
             id=events.uuid7(self.act.now),
             case=case,
@@ -274,8 +282,7 @@ class Docket:
         for line in verdict.lines:
             assert case.house is not None
             exposure = payouts.exposure(line.stake, case.house)
-            hold = case.holds.get(line.wager)
-            if line.owner.kind != "account" or not exposure or (hold is not None and hold.amount >= exposure):
+            if line.owner.kind != "account" or not exposure or case.set_aside(line.wager) >= exposure:
                 continue
             found.append((line.wager, f"{line.owner.ref}:wallet", exposure, _why_uncovered(case, line.wager)))
         return found
@@ -315,11 +322,14 @@ class Docket:
             described[revision.id].append(journal.described(journal_id))
         if self.revisions:
             writing.insert(self.revisions, ids, now=self.act.now)
+        self.dues.write()
         if self.told:
             rounds.stand(self.told)
         facts = self.facts + [
             self._settlement_fact(revision, described[revision.id]) for revision in self.revisions
         ]
+        if self.dues:
+            facts += self.dues.facts({revision.case.id: revision.case.table for revision in self.revisions})
         if facts:
             events.announce(facts)
         webhooks.owe(
@@ -359,7 +369,7 @@ class Docket:
 
 
 def _why_uncovered(case: Case, wager: str) -> str:
-    if wager in case.holds:
+    if case.set_aside(wager):
         return "changed"  # something is set aside, for the bet that stood there before
     if wager in case.refused:
         return "refused"

@@ -4,7 +4,7 @@ judgement's inputs and stored beside it, so that the round can be judged again. 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from settlement.ledger import Balance
@@ -17,30 +17,38 @@ from settlement.settle.lines import BANK
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """``bank`` is what a player who banks puts up (minor units), None where no player with a wallet does.
-    ``not_in_play`` are the wagers without a wallet, sorted: they get no line."""
+    ``not_in_play`` are the wagers without a wallet, sorted: they get no line. ``elsewhere`` says of guests whose
+    wallets are not kept here which cashier system keeps them."""
 
     bank: int | None
     not_in_play: tuple[str, ...]
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Inputs:
         """Return the inputs of a settlement as they are stored with it."""
-        return cls(stored.get("bank"), tuple(stored.get("not_in_play", ())))
+        return cls(stored.get("bank"), tuple(stored.get("not_in_play", ())), stored.get("elsewhere", {}))
 
     def written(self) -> dict[str, Any]:
-        """Return the inputs as JSON."""
-        return {"bank": self.bank, "not_in_play": list(self.not_in_play)}
+        """Return the inputs as JSON; a house without wallets elsewhere does not mention them."""
+        known = {"bank": self.bank, "not_in_play": list(self.not_in_play)}
+        return known | ({"elsewhere": dict(self.elsewhere)} if self.elsewhere else {})
 
 
 def inputs_of(case: Case, balances: Mapping[str, Balance], *, available: Mapping[str, int]) -> Inputs:
     """Return what the wallets of a round mean for it now.
 
     ``available`` is what each wallet could still give, beside what is set aside. A bank that was covered is what was
-    set aside for it; one that never was puts up as much of its limit as the wallet has now.
+    set aside for it; one that never was puts up as much of its limit as the wallet has now, and what a wallet kept
+    elsewhere has is not known: it puts up what it set aside, or is no bank.
     """
     assert case.record is not None
+    keepers = {owner: case.keeper_of(owner) for owner in sorted(case.owners())}
+    elsewhere = {owner: keeper.code for owner, keeper in keepers.items() if keeper is not None}
 
     def has_wallet(owner: str) -> bool:
+        if owner in elsewhere:
+            return True
         account = balances.get(f"{owner}:wallet")
         return account is not None and account.currency == case.currency
 
@@ -51,11 +59,13 @@ def inputs_of(case: Case, balances: Mapping[str, Balance], *, available: Mapping
     )
     banker = case.record.banker
     bank = None
-    if banker is not None and case.is_player_banked and has_wallet(banker.account):
+    if banker is not None and case.is_player_banked and banker.account in elsewhere:
+        bank = min(banker.limit, case.set_aside(BANK)) or None
+    elif banker is not None and case.is_player_banked and has_wallet(banker.account):
         hold = case.holds.get(BANK)
         most = hold.amount if hold is not None else available[f"{banker.account}:wallet"]
         bank = max(0, min(banker.limit, most))
-    return Inputs(bank, tuple(without))
+    return Inputs(bank, tuple(without), elsewhere)
 
 
 def judge(case: Case, inputs: Inputs) -> Verdict:

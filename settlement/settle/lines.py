@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from casino import cards
@@ -39,19 +40,29 @@ LINE_FIELDS = (
 """What a stored line says, in the order in which it is hashed; names are those of the table's columns."""
 
 
-def account_of(owner_kind: str, owner_ref: str, *, table: str) -> str:
-    """Return the account that a wager's net is posted to: the guest's wallet, or the table's chips in play."""
-    return f"{owner_ref}:wallet" if owner_kind == "account" else f"table:{table}:guests"
+HERE: Mapping[str, str] = MappingProxyType({})
+"""All wallets are kept here."""
 
 
-def of_line(line: Line, *, table: str) -> tuple[Any, ...]:
+def account_of(owner_kind: str, owner_ref: str, *, table: str, elsewhere: Mapping[str, str] = HERE) -> str:
+    """Return the account that a wager's net is posted to: the guest's wallet, or the table's chips in play.
+
+    ``elsewhere`` says which guests' wallets are kept by which cashier system: their net goes to its mirror at the
+    table.
+    """
+    if owner_kind != "account":
+        return f"table:{table}:guests"
+    return f"external:{elsewhere[owner_ref]}:{table}" if owner_ref in elsewhere else f"{owner_ref}:wallet"
+
+
+def of_line(line: Line, *, table: str, elsewhere: Mapping[str, str] = HERE) -> tuple[Any, ...]:
     """Return a judged line as stored, in the order of LINE_FIELDS."""
     return (
         line.wager,
         line.hand,
         line.owner.kind,
         line.owner.ref,
-        account_of(line.owner.kind, line.owner.ref, table=table),
+        account_of(line.owner.kind, line.owner.ref, table=table, elsewhere=elsewhere),
         line.stake,
         [cards.text(card) for card in line.cards],
         line.guest.kind,
@@ -71,10 +82,11 @@ def of_line(line: Line, *, table: str) -> tuple[Any, ...]:
     )
 
 
-def of_bank(bank: BankLine) -> tuple[Any, ...]:
+def of_bank(bank: BankLine, *, table: str, elsewhere: Mapping[str, str] = HERE) -> tuple[Any, ...]:
     """Return a player-banker's result as a stored line: ``stake`` what was put up, ``gross`` what play added to it."""
+    account = account_of("account", bank.account, table=table, elsewhere=elsewhere)
     return (
-        BANK, BANK, "account", bank.account, account_of("account", bank.account, table=""), bank.held,
+        BANK, BANK, "account", bank.account, account, bank.held,
         [], "", None, None, [], "", None, None, "", 0, bank.result, 0, bank.commission, bank.net, bank.rounding_bp,
     )  # fmt: skip
 

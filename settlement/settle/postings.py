@@ -13,16 +13,21 @@ from uuid import UUID
 
 from settlement.ledger import NewJournal, Posting
 from settlement.rules.payouts import Verdict
-from settlement.settle.lines import BANK, account_of
+from settlement.settle.lines import BANK, HERE, account_of
 
 
-def postings_of(verdict: Verdict, *, table: str) -> tuple[Posting, ...]:
+def postings_of(verdict: Verdict, *, table: str, elsewhere: Mapping[str, str] = HERE) -> tuple[Posting, ...]:
     """Return the postings of a settled verdict: one for each wager that moves, then bank and commission.
 
+    ``elsewhere`` names the cashier systems of guests whose wallets are not kept here: their mirrors move instead.
     Their sum is zero. Empty where every wager pushed.
     """
     postings = [
-        Posting(account_of(line.owner.kind, line.owner.ref, table=table), line.net, line.wager)
+        Posting(
+            account_of(line.owner.kind, line.owner.ref, table=table, elsewhere=elsewhere),
+            line.net,
+            line.wager,
+        )
         for line in verdict.lines
         if line.net
     ]
@@ -33,9 +38,8 @@ def postings_of(verdict: Verdict, *, table: str) -> tuple[Posting, ...]:
     if verdict.bank is not None:
         commission += verdict.bank.commission
         postings.extend(_moving(Posting(bank, -verdict.bank.result, BANK)))
-        postings.extend(
-            _moving(Posting(account_of("account", verdict.bank.account, table=table), verdict.bank.net, BANK))
-        )
+        banker = account_of("account", verdict.bank.account, table=table, elsewhere=elsewhere)
+        postings.extend(_moving(Posting(banker, verdict.bank.net, BANK)))
     postings.extend(_moving(Posting(f"table:{table}:commission", commission)))
     return tuple(postings)
 

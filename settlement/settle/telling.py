@@ -104,14 +104,16 @@ def _taken_back(revision: Revision, ids: Mapping[tuple[UUID, str], UUID]) -> lis
 
 
 def _paid(revision: Revision, ids: Mapping[tuple[UUID, str], UUID]) -> list[Owed]:
-    """A push is told too, with a net of 0: only then is what was set aside free for certain."""
+    """A push is told too, with a net of 0: only then is what was set aside free for certain. A cashier system that
+    keeps its wallets itself is told by calls of its own."""
     case, verdict = revision.case, revision.verdict
+    elsewhere = revision.inputs.get("elsewhere", {})
     lines = [
         (f"{line.owner.ref}:wallet", line.wager, line.net, line.commission)
         for line in verdict.lines
-        if line.owner.kind == "account"
+        if line.owner.kind == "account" and line.owner.ref not in elsewhere
     ]
-    if verdict.bank is not None:
+    if verdict.bank is not None and verdict.bank.account not in elsewhere:
         bank = verdict.bank
         lines.append((f"{bank.account}:wallet", "bank", bank.net, bank.commission))
     shortfall = revision.journals.get("shortfall")
