@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from datetime import timedelta
 from uuid import UUID, uuid4
 
 from celery import shared_task
 from celery.exceptions import SoftTimeLimitExceeded
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 
 from casino import events, rounds
-from settlement import settle
+from settlement import reports, settle
+from settlement.webhooks import delivering
 
 log = logging.getLogger("pokdeng.settlement")
 
@@ -54,5 +57,38 @@ def _act(batch: Sequence[UUID]) -> None:
         lambda _: settle.settle_rounds(batch),
         actor=events.SERVICE,
         request_id=f"sweep-{uuid4().hex}",
+        now=timezone.now(),
+    )
+
+
+DELIVERING = timedelta(seconds=10)
+"""For so long one bell claims what is due; what it claimed is over within seconds of that."""
+
+
+@shared_task(name="settlement.deliver")
+def deliver() -> int:
+    """Send what is owed and due; return how many tries were made. Where there is more of it, the bell rings again."""
+    until = timezone.now() + DELIVERING
+    tried = delivering.deliver(owner=f"deliver-{uuid4().hex}", clock=timezone.now, until=until)
+    if timezone.now() >= until:
+        ring()
+    return tried
+
+
+def ring() -> None:
+    """Wake a worker that sends what was owed just now. While the broker is away nobody hears it; the sweep looks too."""
+    try:
+        deliver.apply_async(expires=DELIVERING.total_seconds(), retry=False)
+    except OperationalError as silence:
+        log.warning("nobody was woken to send what is owed: %s", silence)
+
+
+@shared_task(name="settlement.days")
+def turn_the_day() -> bool:
+    """Begin the running gaming day and end shifts that nobody closed in time; say whether this bell turned the day."""
+    return events.attempt(
+        lambda _: reports.turn(),
+        actor=events.SERVICE,
+        request_id=f"days-{uuid4().hex}",
         now=timezone.now(),
     )

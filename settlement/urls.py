@@ -5,12 +5,14 @@ from settlement.api import (
     breaks,
     cash,
     cashier,
+    deliveries,
     pay_slips,
     reconcile,
     rounds,
     sessions,
     sheets,
     slips,
+    webhooks,
 )
 
 urlpatterns = [
@@ -59,4 +61,16 @@ urlpatterns = [
     path("breaks/<uuid:id>/explain", breaks.BreakExplanation.as_view()),
     path("breaks/<uuid:id>/resolve", breaks.BreakResolution.as_view()),
     path("breaks/<uuid:id>/approve", breaks.BreakApproval.as_view()),
+    path("webhooks/schedule", webhooks.Schedule.as_view()),
+    path("webhooks/targets", webhooks.Targets.as_view()),
+    path("webhooks/targets/<uuid:target>", webhooks.TargetDetail.as_view()),
+    path("webhooks/endpoints", webhooks.Endpoints.as_view()),
+    path("webhooks/endpoints/<uuid:endpoint>", webhooks.EndpointDetail.as_view()),
+    path("webhooks/endpoints/<uuid:endpoint>/rotate", webhooks.EndpointRotation.as_view()),
+    path("webhooks/endpoints/<uuid:endpoint>/disable", webhooks.EndpointDisabling.as_view()),
+    path("webhooks/endpoints/<uuid:endpoint>/enable", webhooks.EndpointEnabling.as_view()),
+    path("webhooks/endpoints/<uuid:endpoint>/replay", deliveries.EndpointReplay.as_view()),
+    path("webhooks/endpoints/<uuid:endpoint>/deliveries", deliveries.EndpointDeliveries.as_view()),
+    path("webhooks/deliveries/<int:delivery>/attempts", deliveries.DeliveryAttempts.as_view()),
+    path("webhooks/deliveries/<int:delivery>/replay", deliveries.DeliveryReplay.as_view()),
 ]

@@ -88,7 +88,7 @@ class Migration(migrations.Migration):
                 ('body', models.TextField()),
                 ('as_of_change', models.BigIntegerField()),
                 ('booked_at', models.DateTimeField()),
-                ('request_id', models.CharField(max_length=80)),
+                ('request_id', models.CharField(max_length=200)),
                 ('round', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='casino.round')),
             ],
         ),

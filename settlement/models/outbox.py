@@ -58,7 +58,7 @@ class Message(models.Model):
     body = models.TextField()
     as_of_change = models.BigIntegerField()
     booked_at = models.DateTimeField()
-    request_id = models.CharField(max_length=80)
+    request_id = models.CharField(max_length=200)
 
     class Meta:
         constraints: ClassVar = [

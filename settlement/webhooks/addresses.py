@@ -115,7 +115,8 @@ def _require_host(host: str, *, bracketed: bool) -> None:
     if bracketed or _NUMBER.match(labels[-1]):
         # Whatever a resolver might read as a number must be an address, and be written as one.
         try:
-            written = str(ipaddress.IPv6Address(host) if bracketed else ipaddress.IPv4Address(host))
+            address = ipaddress.IPv6Address(host) if bracketed else ipaddress.IPv4Address(host)
+            written = str(address).partition("%")[0]  # a zone is of one machine
         except ValueError as fault:
             raise TargetRefused("a host that reads as a number and is no address") from fault
         if written != host:

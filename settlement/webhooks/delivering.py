@@ -90,8 +90,10 @@ SELECT id FROM finished
 def deliver(*, owner: str, clock: Callable[[], datetime], until: datetime, send: Send = sending.send) -> int:
     """Send what is due, until nothing is or it is ``until``; return how many tries were made.
 
-    Each endpoint has its own slots and each try its own thread, so whoever is slow keeps only itself waiting.
+    Each endpoint has its own slots and each try its own thread, so whoever is slow keeps only itself waiting. Begins
+    with what a worker claimed and did not finish within its lease.
     """
+    events.attempt(lambda _: requeue(), actor=events.SERVICE, request_id=owner, now=clock())
     tried = 0
     under_way: dict[Future[Answer], Letter] = {}
     with ThreadPoolExecutor(max_workers=THREADS) as threads:
@@ -217,6 +219,7 @@ def _learned(endpoint: Endpoint, answers: Sequence[tuple[Letter, Answer]], *, no
             endpoint.id, sorted(letter.delivery for letter in lost), "last_try_failed"
         )
     if endpoint.state == Endpoint.State.DISABLED:
+        endpoints.give_up_due([endpoint.id])  # these were under way when it was disabled
         return facts
     if any(answer.status == sending.GONE for _, answer in answers):
         log.error("endpoint %s answered that it is gone, and is disabled", endpoint.name)

@@ -19,7 +19,7 @@ from audit import flags
 from casino import refusals
 from casino.api import payloads
 from deploy.local import place
-from settlement.models import JournalKind
+from settlement.models import JournalKind, MessageType
 from tests.architecture import actions
 from tests.architecture.test_tidy import product
 
@@ -49,6 +49,7 @@ WORDS: dict[str, Callable[[], Iterable[str]]] = {
     "events": lambda: payloads.KINDS,
     "flags": lambda: flags.KINDS,
     "journals": lambda: JournalKind.values,
+    "messages": lambda: MessageType.values,
 }
 """Snapshot → the words in use; a refusal's is its code and its status."""
 
@@ -109,7 +110,7 @@ def test_a_list_only_grows(name: str) -> None:
 
 @pytest.mark.parametrize("name", WORDS)
 def test_words_have_one_grammar(name: str) -> None:
-    grammar = {"refusals": r"[a-z_]+ \d{3}", "actions": r"[a-z_]+\.[a-z_]+"}.get(name, r"[a-z_]+")
+    grammar = {"refusals": r"[a-z_]+ \d{3}", "actions": r"[a-z_]+\.[a-z_]+", "messages": r"[a-z_]+\.[a-z_]+"}.get(name, r"[a-z_]+")
     words = [word.removeprefix(GONE) for word in snapshot(name)]
     assert [word for word in words if not re.fullmatch(grammar, word)] == []
 
