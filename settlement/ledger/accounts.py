@@ -92,7 +92,8 @@ SELECT id, code, currency, balance, held, version, floor FROM settlement_account
 # The ids come first, as one array: the plan stays an index scan in id order however many codes there are. A
 # row that another act holds is read again once that act is over (READ COMMITTED re-evaluates the row it
 # waited for), so the balances are those under our lock. Accounts that are missing are made after the locks
-# on those that exist: their ids are higher, so the order of locks stays that of ids. NO KEY: what these
+# on those that exist: their ids are higher, so the order of locks stays that of ids. A wallet that lives in a cashier
+# system is none of ours. NO KEY: what these
 # rows are locked for never changes a key.
 _LOCK = """
 WITH wanted AS MATERIALIZED (
@@ -110,6 +111,8 @@ WITH wanted AS MATERIALIZED (
          AS n (code, kind, place, of_a_table, floor)
     LEFT JOIN casino_table t ON t.code = n.place
     WHERE n.code NOT IN (SELECT code FROM wanted) AND (t.id IS NOT NULL OR NOT n.of_a_table)
+      AND NOT EXISTS (SELECT FROM settlement_cashiersystem s
+                       WHERE n.kind = 'wallet' AND s.prefix = substring(n.code FROM '^player:([A-Za-z0-9]{1,20}[-_])'))
     ORDER BY n.code
     ON CONFLICT (code) DO NOTHING
     RETURNING id, code, currency, balance, held, version, floor
@@ -170,6 +173,16 @@ def share_day(days: Collection[date]) -> date | None:
         (last_sealed,) = cursor.fetchone()
     found: date | None = last_sealed
     return found
+
+
+def hold_days_alone(*, first: date, last: date) -> None:
+    """Wait for every act that posts in these gaming days, oldest day first, and keep others out until the act ends."""
+    events.current()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(pg_advisory_xact_lock(%s, day)) FROM generate_series(%s, %s) AS day",
+            [DAYS_LOCK, first.toordinal(), last.toordinal()],
+        )
 
 
 def require_currency(found: Mapping[str, Balance], *, currency: str) -> None:

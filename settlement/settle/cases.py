@@ -180,7 +180,8 @@ def _rows(ids: Collection[UUID], *, lock: bool) -> list[Case]:
         cursor.execute(_ROWS + (" FOR UPDATE OF r" if lock else ""), [sorted(set(ids))])
         rows = cursor.fetchall()
     systems = external.read(rows[0][-1]) if rows else {}
-    found = [Case(*row[:9], tuple(row[9]), *row[10:-1]) for row in rows]
+    values = [(*row[:9], tuple(row[9]), *row[10:-1]) for row in rows]
+    found = [Case(*value) for value in values]
     for case in found:
         case.systems = systems
     return found
