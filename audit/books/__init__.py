@@ -26,6 +26,7 @@ from audit.books import (
     numbering,
     payments,
     recorded,
+    slips,
     tree,
     witnessed,
 )
@@ -123,7 +124,7 @@ INVARIANTS: dict[str, Invariant] = {
     "I11": Invariant(
         "dated", (dated.journals_in_their_day, dated.rounds_keep_their_day), (dated.dated_by_its_bets,)
     ),
-    "I12": Invariant("counted"),
+    "I12": Invariant("counted", (*slips.SWEEPS,)),
     "I13": Invariant(
         "two people",
         (
@@ -131,6 +132,7 @@ INVARIANTS: dict[str, Invariant] = {
             approvals.decided_by_the_uninvolved,
             approvals.by_people_of_the_house,
             cash.signed_by_another,
+            slips.signed_by_others,
         ),
     ),
     "I14": Invariant(
@@ -152,6 +154,7 @@ INVARIANTS: dict[str, Invariant] = {
                     *house.PAIRS,
                     *decided.PAIRS,
                     cash.CASH,
+                    *slips.PAIRS,
                 )
             ),
             witnessed.journals_witnessed,

@@ -96,6 +96,11 @@ WITH told AS MATERIALIZED (
      WHERE id >= %(since_id)s AND revision > 1
      UNION ALL SELECT 'keys/' || id, p.person, created_at
       FROM casino_apikey, unnest(ARRAY[created_by_id, approved_by_id]) AS p (person) WHERE created_at >= %(since)s
+     UNION ALL SELECT 'slips/' || slip_id, p.person, taken_at
+      FROM settlement_slipstep, unnest(ARRAY[by_id, second_id]) AS p (person) WHERE taken_at >= %(since)s
+     UNION ALL SELECT 'pay-slips/' || id, p.person, p.at
+      FROM settlement_payslip CROSS JOIN LATERAL (VALUES (issued_by_id, issued_at), (paid_by_id, paid_at),
+           (paid_second_id, paid_at), (voided_by_id, voided_at)) AS p (person, at) WHERE p.at >= %(since)s
      UNION ALL SELECT 'proposals/' || id, proposed_by_id, proposed_at FROM audit_proposal WHERE proposed_at >= %(since)s
      UNION ALL SELECT 'decisions/' || id, decided_by_id, decided_at FROM audit_decision WHERE decided_at >= %(since)s)
 SELECT a.what, a.person, a.at FROM approved a

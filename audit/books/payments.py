@@ -218,6 +218,15 @@ WITH asked AS (
      UNION ALL
     SELECT c.journal_id, c.kind, NULL::uuid FROM settlement_cashact c WHERE c.journal_id >= %(since_id)s
      UNION ALL
+    SELECT x.journal_id, s.kind, NULL::uuid FROM settlement_slipstep x JOIN settlement_slip s ON s.id = x.slip_id
+     WHERE x.journal_id >= %(since_id)s
+     UNION ALL
+    SELECT part.journal, part.kind, p.round_id
+      FROM settlement_payslip p
+     CROSS JOIN LATERAL (VALUES (p.issue_journal_id, 'pay_slip_issued'), (p.payment_journal_id, 'pay_slip_paid'),
+                                (p.void_journal_id, 'pay_slip_void')) AS part (journal, kind)
+     WHERE part.journal >= %(since_id)s
+     UNION ALL
     SELECT DISTINCT (told.value ->> 'id')::uuid, told.value ->> 'kind', NULL::uuid
       FROM audit_logentry l
      CROSS JOIN LATERAL (SELECT convert_from(l.bytes, 'UTF8')::jsonb #> '{data,journal}' AS value) AS told
@@ -231,8 +240,8 @@ HAVING count(asked.journal) <> 1 OR min(asked.kind) <> j.kind OR min(asked.round
 
 
 def asked_for_once(books: Books) -> Iterator[Finding]:
-    """Every journal is asked for by exactly one settlement, cash act or counted float or, where its kind has no row of
-    its own, by one act that the log tells of."""
+    """Every journal is asked for by exactly one settlement, cash act, slip, pay slip or counted float or, where its
+    kind has no row of its own, by one act that the log tells of."""
     for id, kind, round, times, kinds, rounds in books.rows(_ASKED, {"told_alone": list(TOLD_ALONE)}):
         asked = ", ".join(f"{other} of {where}" for other, where in zip(kinds, rounds, strict=True) if times)
         yield Finding(

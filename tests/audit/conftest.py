@@ -27,6 +27,7 @@ from settlement.floats import BlindCount
 from tests import database
 from tests.audit import tills
 from tests.audit.evidence import Evidence, copied
+from tests.audit.papers import Papers
 from tests.audit.spoiling import spoilt, superuser
 from tests.database import Connection, House
 
@@ -162,8 +163,9 @@ class _Builder:
         # Refused, and its number used up.
         self._report("PD06", "card_dealt", held, {"hand": "p1", "position": 2, "card": "1S"})
         tills.write(table="PD06", dealer=self.staff["D01"], manager=self.staff["M01"])
+        papers = Papers(table="PD06", dealer=self.staff["D01"], supervisor=self.staff["S01"]).write()
         self._close("PD01")
-        return {"corrected": corrected, "voided": voided, "held": held, "covered": covered}
+        return {"corrected": corrected, "voided": voided, "held": held, "covered": covered, **papers}
 
     def _hire(self) -> None:
         for badge, role in (("D01", "dealer"), ("S01", "supervisor"), ("M01", "manager"), ("M02", "manager")):
