@@ -333,6 +333,8 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "deliver what is due": {"task": "settlement.deliver", "schedule": 5.0, "options": {"expires": 10}},
     # The gaming day begins, and shifts that nobody closed end.
     "turn the day": {"task": "settlement.days", "schedule": 30.0, "options": {"expires": 60}},
+    # Statements of sealed days, and what others' lines match.
+    "statements": {"task": "settlement.statements", "schedule": 5.0, "options": {"expires": 30}},
     # What was sealed since, as flags.
     "read on for flags": {"task": "audit.read_flags", "schedule": 2.0, "options": {"expires": 10}},
     # The second look at what was settled since.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+from typing import TypeVar
 from uuid import UUID, uuid4
 
 from celery import shared_task
@@ -13,8 +14,12 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from casino import events, rounds
-from settlement import reports, settle
+from casino.events import Act
+from settlement import reports, settle, statements
+from settlement.models import Account
 from settlement.webhooks import delivering
+
+T = TypeVar("T")
 
 log = logging.getLogger("pokdeng.settlement")
 
@@ -91,4 +96,30 @@ def turn_the_day() -> bool:
         actor=events.SERVICE,
         request_id=f"days-{uuid4().hex}",
         now=timezone.now(),
+    )
+
+
+STATEMENTS = timedelta(seconds=20)
+"""For so long one bell makes and matches statements; the next one goes on."""
+
+
+@shared_task(name="settlement.statements")
+def write_statements() -> int:
+    """Make statements of sealed days that wait for theirs, match the lines of others; return how much was done."""
+    until, looked_at = timezone.now() + STATEMENTS, 0
+    while timezone.now() < until and (made := _statement_act(lambda _: statements.make())) is not None:
+        looked_at += made
+    for account, first_day, last_day in statements.waiting(limit=BATCH):
+        _match(account, first_day, last_day)
+        looked_at += 1
+    return looked_at
+
+
+def _match(account: Account, first_day: date, last_day: date) -> None:
+    _statement_act(lambda _: statements.match(account, first_day=first_day, last_day=last_day))
+
+
+def _statement_act(do: Callable[[Act], T]) -> T:
+    return events.attempt(
+        do, actor=events.SERVICE, request_id=f"statements-{uuid4().hex}", now=timezone.now()
     )

@@ -155,6 +155,21 @@ RIGHTS: dict[str, dict[str, Scope]] = {
     "approve_break": {"auditor": ALL},
     "run_reconciliation": {"manager": ALL, "auditor": ALL},
     "read_reconciliation": {"manager": ALL, "surveillance": ALL, "auditor": ALL},
+    "read_days": {"manager": ALL, "surveillance": ALL, "auditor": ALL},
+    "open_day": {"manager": ALL},
+    "close_day": {"manager": ALL},
+    "seal_day": {"auditor": ALL},
+    "read_shifts": {"supervisor": ALL, "manager": ALL, "surveillance": ALL, "auditor": ALL},
+    "work_shift": {"supervisor": ALL, "manager": ALL},
+    "read_statements": {
+        "manager": ALL,
+        "surveillance": ALL,
+        "cashier": ALL,
+        "auditor": ALL,
+        "cashier_system": KEY,
+    },
+    "take_statements": {"cashier": ALL, "cashier_system": KEY},
+    "set_matching_rule": {"manager": ALL},
     "own_session": dict.fromkeys(Role.values, ALL),
 }
 """Every right of the service: who holds it, and where. People by their roles; ``terminal`` and ``camera`` are

@@ -1,5 +1,35 @@
-"""Gaming days: which one an act falls in."""
+"""Gaming days: which one an act falls in, how each is opened, closed and sealed, and the shifts inside it.
+
+Read in order: ``calendar``, ``course``, ``shifts``, ``checklist``. What a sealed day and a closed shift came to is
+written by ``settlement.reports``, which seals and closes through here.
+"""
 
 from settlement.days.calendar import bounds, of, running
+from settlement.days.course import (
+    ACCOUNTING,
+    Fixed,
+    begin,
+    close_day,
+    hold_alone,
+    of_day,
+    open_day,
+    seal,
+    sessions_may_open,
+    signers_may_seal,
+)
 
-__all__ = ["bounds", "of", "running"]
+__all__ = [
+    "ACCOUNTING",
+    "Fixed",
+    "begin",
+    "bounds",
+    "close_day",
+    "hold_alone",
+    "of",
+    "of_day",
+    "open_day",
+    "running",
+    "seal",
+    "sessions_may_open",
+    "signers_may_seal",
+]

@@ -254,6 +254,10 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('job', 'gaming_day'), name='day_job_once_a_day')],
             },
         ),
+        migrations.AddIndex(
+            model_name='journal',
+            index=models.Index(condition=models.Q(('orig_day__isnull', False)), fields=['orig_day'], name='journal_about_earlier_day'),
+        ),
         *(
             migrations.RunSQL(NEVER_GONE.format(table=table, events=events), migrations.RunSQL.noop)
             for table, events in GUARDED.items()

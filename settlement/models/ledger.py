@@ -144,6 +144,9 @@ class Journal(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["round"], condition=Q(round__isnull=False), name="journal_by_round"),
             models.Index(fields=["gaming_day", "kind"], name="journal_by_day"),
+            models.Index(
+                fields=["orig_day"], condition=Q(orig_day__isnull=False), name="journal_about_earlier_day"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,0 +1,467 @@
+"""Doors of gaming days and shifts: opened, closed and sealed, what stands in the way, and what each came to."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from casino import tables
+from casino.api.door import Door, Shape, described, page_of
+from casino.events import Act
+from casino.models import Person, Table
+from casino.refusals import Refusal
+from settlement import days, reports
+from settlement.days import checklist, shifts
+from settlement.models import GamingDay, Report, ReportFile, Shift
+
+KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+MEDIA = {"json": "application/json", "csv": "text/csv; charset=utf-8", "xlsx": XLSX, "pdf": "application/pdf"}
+
+
+class Csv(JSONRenderer):
+    """Lets a client ask for one of the files alone; what goes wrong is a problem document all the same."""
+
+    media_type = "text/csv"
+    format = "csv"
+
+
+class Xlsx(Csv):
+    media_type = XLSX
+    format = "xlsx"
+
+
+class Pdf(Csv):
+    media_type = "application/pdf"
+    format = "pdf"
+
+
+class TablesShape(Shape):
+    tables = serializers.ListField(child=serializers.CharField(max_length=20), max_length=500)
+
+
+class SecondShape(Shape):
+    """The second person, by badge and PIN."""
+
+    badge = serializers.CharField(max_length=40)
+    pin = serializers.CharField(max_length=200)
+
+
+class ShiftShape(SecondShape):
+    tables = serializers.ListField(child=serializers.CharField(max_length=20), max_length=500)
+
+
+class NothingShape(Shape):
+    """A body without fields."""
+
+
+DayShown = described(
+    "GamingDay",
+    {
+        "gaming_day": serializers.DateField(),
+        "state": serializers.ChoiceField(["open", "closing", "sealed"]),
+        "running": serializers.BooleanField(),
+        "begins_at": serializers.DateTimeField(),
+        "ends_at": serializers.DateTimeField(),
+        "opened_at": serializers.DateTimeField(allow_null=True),
+        "closing_at": serializers.DateTimeField(allow_null=True),
+        "sealed_at": serializers.DateTimeField(allow_null=True),
+        "report_sha256": serializers.CharField(allow_null=True),
+    },
+)
+ItemShown = described(
+    "DayItem",
+    {
+        "code": serializers.CharField(),
+        "met": serializers.BooleanField(),
+        "blocking": serializers.BooleanField(),
+        "count": serializers.IntegerField(),
+        "found": serializers.ListField(child=serializers.CharField()),
+        "en": serializers.CharField(),
+        "th": serializers.CharField(),
+    },
+)
+ShiftShown = described(
+    "Shift",
+    {
+        "id": serializers.UUIDField(),
+        "gaming_day": serializers.DateField(),
+        "number": serializers.IntegerField(),
+        "tables": serializers.ListField(child=serializers.CharField()),
+        "opened_at": serializers.DateTimeField(),
+        "closed_at": serializers.DateTimeField(allow_null=True),
+        "overdue": serializers.BooleanField(),
+        "report_sha256": serializers.CharField(allow_null=True),
+    },
+)
+SealShown = described(
+    "ReportFixed",
+    {
+        "report": serializers.UUIDField(),
+        "sha256": serializers.CharField(),
+        "files": serializers.DictField(child=serializers.CharField()),
+    },
+)
+
+
+class Days(Door):
+    """Gaming days, newest first."""
+
+    declares: ClassVar = {"GET": "read_days"}
+
+    @extend_schema(
+        operation_id="listDays",
+        parameters=[OpenApiParameter("cursor", str), OpenApiParameter("limit", int)],
+        responses={
+            200: described(
+                "GamingDays",
+                {
+                    "running": serializers.DateField(),
+                    "days": DayShown(many=True),
+                    "next": serializers.CharField(allow_null=True),
+                },
+            )
+        },
+    )
+    def get(self, request: Request) -> Response:
+        """List days that have begun; ``running`` is the gaming day of this moment."""
+        page = page_of(request)
+        found = GamingDay.objects.order_by("-day")
+        if page.cursor:
+            found = found.filter(day__lt=_day(page.cursor))
+        rows = list(found[: page.limit + 1])
+        listed = rows[: page.limit]
+        hashes = _hashes_of(listed)
+        running = days.of(timezone.now())
+        return Response(
+            {
+                "running": running.isoformat(),
+                "days": [_day_shown(row, running=running, sha256=hashes.get(row.day)) for row in listed],
+                "next": listed[-1].day.isoformat() if len(rows) > page.limit else None,
+            }
+        )
+
+
+class DayDetail(Door):
+    """One gaming day."""
+
+    declares: ClassVar = {"GET": "read_days"}
+
+    @extend_schema(
+        operation_id="readDay",
+        responses={
+            200: described(
+                "GamingDayDetail",
+                {
+                    "day": DayShown(),
+                    "tables": serializers.ListField(child=serializers.DictField()),
+                    "ready": serializers.BooleanField(),
+                    "checklist": ItemShown(many=True),
+                },
+            )
+        },
+    )
+    def get(self, request: Request, day: str) -> Response:
+        """Read where the day stands and, until it is sealed, what stands between it and its seal."""
+        now = timezone.now()
+        row = days.of_day(_day(day))
+        items = [] if row.state == "sealed" else checklist.of(row, now=now)
+        return Response(
+            {
+                "day": _day_shown(row, running=days.of(now), sha256=_hashes_of([row]).get(row.day)),
+                "tables": row.tables,
+                "ready": bool(items) and all(item.met or not item.blocking for item in items),
+                "checklist": [checklist.described(item) for item in items],
+            }
+        )
+
+
+class DayOpening(Door):
+    """Open the running day."""
+
+    declares: ClassVar = {"POST": "open_day"}
+
+    @extend_schema(operation_id="openDay", request=TablesShape, parameters=[KEY], responses={201: DayShown})
+    def post(self, request: Request, day: str) -> Response:
+        """Open the day and name its tables; each is listed with its rule sheet in force and that sheet's hash."""
+
+        def prepare() -> tuple[date, list[Table]]:
+            return _day(day), _tables(self.body(TablesShape)["tables"])
+
+        def do(act: Act, prepared: tuple[date, list[Table]]) -> tuple[int, dict[str, Any]]:
+            row = days.open_day(day=prepared[0], tables=prepared[1], by=self.person)
+            shown = _day_shown(row, running=days.of(act.now), sha256=None)
+            return 201, shown | {"tables": row.tables}
+
+        return self.once(prepare, do)
+
+
+class DayClosing(Door):
+    """Begin to close a day."""
+
+    declares: ClassVar = {"POST": "close_day"}
+
+    @extend_schema(operation_id="closeDay", request=NothingShape, parameters=[KEY], responses={201: DayShown})
+    def post(self, request: Request, day: str) -> Response:
+        """From now on no table opens in the day; open ones end, and it can be sealed once it is over."""
+
+        def prepare() -> date:
+            self.body(NothingShape)
+            return _day(day)
+
+        def do(act: Act, prepared: date) -> tuple[int, dict[str, Any]]:
+            row = days.close_day(day=prepared, by=self.person)
+            return 201, _day_shown(row, running=days.of(act.now), sha256=None)
+
+        return self.once(prepare, do)
+
+
+class DaySeal(Door):
+    """Seal a day."""
+
+    declares: ClassVar = {"POST": "seal_day"}
+
+    @extend_schema(operation_id="sealDay", request=SecondShape, parameters=[KEY], responses={201: SealShown})
+    def post(self, request: Request, day: str) -> Response:
+        """Seal the day for ever, by two auditors of whom one keeps the accounts. 409 ``day_not_ready`` says what is
+        missing."""
+
+        def prepare() -> tuple[date, Person]:
+            return _day(day), self.second_person(self.body(SecondShape))
+
+        def do(_: Act, prepared: tuple[date, Person]) -> tuple[int, dict[str, Any]]:
+            report = reports.seal_day(day=prepared[0], by=self.person, second=prepared[1])
+            return 201, _fixed(report)
+
+        return self.once(prepare, do)
+
+
+class DayReport(Door):
+    """The report of a sealed day."""
+
+    declares: ClassVar = {"GET": "read_days"}
+    renderer_classes = (JSONRenderer, Csv, Xlsx, Pdf)
+
+    @extend_schema(
+        operation_id="readDayReport",
+        parameters=[OpenApiParameter("format", str, enum=list(MEDIA))],
+        responses={
+            (200, "application/json"): OpenApiTypes.OBJECT,
+            **{(200, media.partition(";")[0]): OpenApiTypes.BINARY for media in list(MEDIA.values())[1:]},
+        },
+    )
+    def get(self, request: Request, day: str) -> HttpResponse:
+        """Read the report, in the bytes that were fixed at the seal; 409 ``day_not_sealed`` before it."""
+        row = days.of_day(_day(day))
+        found = Report.objects.filter(kind=Report.Kind.DAY, day=row).first()
+        if found is None:
+            raise Refusal("day_not_sealed")
+        return _download(found, format=request.accepted_renderer.format, name=f"day-{row.day}")
+
+
+class DayAmendments(Door):
+    """What was posted later and is about a day."""
+
+    declares: ClassVar = {"GET": "read_days"}
+
+    @extend_schema(
+        operation_id="listAmendments",
+        responses={
+            200: described(
+                "Amendments",
+                {
+                    "gaming_day": serializers.DateField(),
+                    "report_sha256": serializers.CharField(allow_null=True),
+                    "amendments": serializers.ListField(child=serializers.DictField()),
+                },
+            )
+        },
+    )
+    def get(self, request: Request, day: str) -> Response:
+        """List them in the order they were posted; they stand beside the day's report and do not change it."""
+        row = days.of_day(_day(day))
+        return Response(
+            {
+                "gaming_day": row.day.isoformat(),
+                "report_sha256": _hashes_of([row]).get(row.day),
+                "amendments": reports.posted_later_about(row.day),
+            }
+        )
+
+
+class Shifts(Door):
+    """Shifts, newest first."""
+
+    declares: ClassVar = {"GET": "read_shifts", "POST": "work_shift"}
+
+    @extend_schema(
+        operation_id="listShifts",
+        parameters=[OpenApiParameter("cursor", str), OpenApiParameter("limit", int)],
+        responses={
+            200: described(
+                "Shifts", {"shifts": ShiftShown(many=True), "next": serializers.CharField(allow_null=True)}
+            )
+        },
+    )
+    def get(self, request: Request) -> Response:
+        """List shifts by the time they were opened."""
+        page = page_of(request)
+        found = Shift.objects.order_by("-id")
+        if page.cursor:
+            found = found.filter(id__lt=_uuid(page.cursor))
+        rows = list(found[: page.limit + 1])
+        listed = rows[: page.limit]
+        hashes = dict(Report.objects.filter(shift__in=listed).values_list("shift", "sha256"))
+        return Response(
+            {
+                "shifts": [_shift_shown(row, sha256=hashes.get(row.id)) for row in listed],
+                "next": str(listed[-1].id) if len(rows) > page.limit else None,
+            }
+        )
+
+    @extend_schema(
+        operation_id="openShift", request=ShiftShape, parameters=[KEY], responses={201: ShiftShown}
+    )
+    def post(self, request: Request) -> Response:
+        """Open the next shift of the running day, by two in charge."""
+
+        def prepare() -> tuple[list[Table], Person]:
+            given = self.body(ShiftShape)
+            return _tables(given["tables"]), self.second_person(given)
+
+        def do(_: Act, prepared: tuple[list[Table], Person]) -> tuple[int, dict[str, Any]]:
+            shift = shifts.open_shift(tables=prepared[0], by=self.person, second=prepared[1])
+            return 201, _shift_shown(shift, sha256=None)
+
+        return self.once(prepare, do)
+
+
+class ShiftClosing(Door):
+    """Close a shift."""
+
+    declares: ClassVar = {"POST": "work_shift"}
+
+    @extend_schema(
+        operation_id="closeShift", request=SecondShape, parameters=[KEY], responses={201: SealShown}
+    )
+    def post(self, request: Request, shift: UUID) -> Response:
+        """Close the running shift with its report, by two who served in it, one of whom counted in it."""
+
+        def prepare() -> Person:
+            return self.second_person(self.body(SecondShape))
+
+        def do(_: Act, second: Person) -> tuple[int, dict[str, Any]]:
+            return 201, _fixed(reports.close_shift(shift=shift, by=self.person, second=second))
+
+        return self.once(prepare, do)
+
+
+class ShiftReport(Door):
+    """The report of a closed shift."""
+
+    declares: ClassVar = {"GET": "read_shifts"}
+    renderer_classes = DayReport.renderer_classes
+
+    @extend_schema(
+        operation_id="readShiftReport",
+        parameters=[OpenApiParameter("format", str, enum=list(MEDIA))],
+        responses={
+            (200, "application/json"): OpenApiTypes.OBJECT,
+            **{(200, media.partition(";")[0]): OpenApiTypes.BINARY for media in list(MEDIA.values())[1:]},
+        },
+    )
+    def get(self, request: Request, shift: UUID) -> HttpResponse:
+        """Read the report, in the bytes that were fixed at the close; 409 ``shift_running`` before it."""
+        found = Report.objects.select_related("shift").filter(shift=shift).first()
+        if found is None:
+            raise Refusal("shift_running" if Shift.objects.filter(pk=shift).exists() else "not_found")
+        assert found.shift is not None
+        return _download(
+            found, format=request.accepted_renderer.format, name=f"shift-{found.day_id}-{found.shift.number}"
+        )
+
+
+# -- what is shown -------------------------------------------------------------------------------------------
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise Refusal("not_found") from None
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Refusal("malformed", fields={"cursor": "must be ``next`` of the page before"}) from None
+
+
+def _tables(codes: list[str]) -> list[Table]:
+    return [tables.of_code(code) for code in sorted(set(codes))]
+
+
+def _hashes_of(rows: list[GamingDay]) -> dict[date, str]:
+    found = Report.objects.filter(kind=Report.Kind.DAY, day__in=[row.day for row in rows])
+    return dict(found.values_list("day", "sha256"))
+
+
+def _day_shown(row: GamingDay, *, running: date, sha256: str | None) -> dict[str, Any]:
+    return {
+        "gaming_day": row.day.isoformat(),
+        "state": str(row.state),
+        "running": row.day == running,
+        "begins_at": row.begins_at.isoformat(),
+        "ends_at": row.ends_at.isoformat(),
+        "opened_at": row.opened_at.isoformat() if row.opened_at else None,
+        "closing_at": row.closing_at.isoformat() if row.closing_at else None,
+        "sealed_at": row.sealed_at.isoformat() if row.sealed_at else None,
+        "report_sha256": sha256,
+    }
+
+
+def _shift_shown(row: Shift, *, sha256: str | None) -> dict[str, Any]:
+    return {
+        "id": str(row.id),
+        "gaming_day": row.day_id.isoformat(),
+        "number": row.number,
+        "tables": row.tables,
+        "opened_at": row.opened_at.isoformat(),
+        "closed_at": row.closed_at.isoformat() if row.closed_at else None,
+        "overdue": row.overdue,
+        "report_sha256": sha256,
+    }
+
+
+def _fixed(report: Report) -> dict[str, Any]:
+    files = dict(ReportFile.objects.filter(report=report).values_list("format", "sha256"))
+    return {"report": str(report.id), "sha256": report.sha256, "files": files}
+
+
+def _download(report: Report, *, format: str, name: str) -> HttpResponse:
+    """Return the stored bytes, and never others that ought to be the same."""
+    if format == "json":
+        content, sha256 = bytes(report.canonical), report.sha256
+    else:
+        file = ReportFile.objects.get(report=report, format=format)
+        content, sha256 = bytes(file.content), file.sha256
+    return HttpResponse(
+        content,
+        content_type=MEDIA[format],
+        headers={
+            "Content-Disposition": f'attachment; filename="{name}.{format}"',
+            "ETag": f'"{sha256}"',
+            "Cache-Control": "no-store",
+        },
+    )
