@@ -156,6 +156,8 @@ BEGIN
             ('audit_inspection',     'position settlements offending verified_through begun_at moved_at done_at', false),
             -- A screen is asked to look at a day, again where it has looked; what it found stays.
             ('audit_analysis',       'asked_at done_at repeats',                                         false),
+            -- A line of somebody else's statement waits for its match.
+            ('settlement_outsideline', 'match_id',                                                       false),
             -- A sheet waits for its second person; its bytes do not change.
             ('settlement_rulesheet', 'approved_by_id approved_at',                                       false)
         ) AS listed (name, changes, goes)

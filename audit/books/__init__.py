@@ -15,6 +15,7 @@ from audit.books import (
     approvals,
     cases,
     cash,
+    counted,
     covers,
     dated,
     decided,
@@ -27,6 +28,8 @@ from audit.books import (
     payments,
     recorded,
     slips,
+    statements,
+    told,
     tree,
     witnessed,
 )
@@ -124,13 +127,14 @@ INVARIANTS: dict[str, Invariant] = {
     "I11": Invariant(
         "dated", (dated.journals_in_their_day, dated.rounds_keep_their_day), (dated.dated_by_its_bets,)
     ),
-    "I12": Invariant("counted", (*slips.SWEEPS,)),
+    "I12": Invariant("counted", (cash.pieces_add_up, *slips.SWEEPS)),
     "I13": Invariant(
         "two people",
         (
             approvals.two_people,
             approvals.decided_by_the_uninvolved,
             approvals.by_people_of_the_house,
+            told.opened_by_two,
             cash.signed_by_another,
             slips.signed_by_others,
         ),
@@ -139,8 +143,8 @@ INVARIANTS: dict[str, Invariant] = {
         "decided once",
         (decided.disputes_go_on, decided.decisions_have_what_they_chose, decided.corrected_by_right),
     ),
-    "I15": Invariant("told"),
-    "I16": Invariant("at rest"),
+    "I15": Invariant("told", told.SWEEPS),
+    "I16": Invariant("at rest", (told.no_delivery_claimed_for_long,)),
     "I17": Invariant(
         "witnessed",
         (
@@ -153,12 +157,16 @@ INVARIANTS: dict[str, Invariant] = {
                     witnessed.HELD,
                     *house.PAIRS,
                     *decided.PAIRS,
+                    *told.PAIRS,
+                    counted.RESULTS,
                     cash.CASH,
                     *slips.PAIRS,
+                    *statements.PAIRS,
                 )
             ),
             witnessed.journals_witnessed,
             witnessed.stored_as_told,
+            counted.digests_are_of_what_is_stored,
         ),
         (derived.told_as_judged,),
     ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from datetime import date
 from typing import Any, ClassVar
 from uuid import UUID
@@ -20,28 +19,9 @@ from casino import cells
 from casino.api.door import Door, SignedMoney, described, money, page_of
 from casino.refusals import Refusal
 from settlement import days
+from settlement.api.files import Csv, attachment
 from settlement.cashier import report
 from settlement.models import CashAct
-
-
-class Csv(JSONRenderer):
-    """A table, ready written; a refusal stays the problem document that it is."""
-
-    media_type = "text/csv"
-    format = "csv"
-    charset = "utf-8"
-
-    def render(
-        self,
-        data: Any,
-        accepted_media_type: str | None = None,
-        renderer_context: Mapping[str, Any] | None = None,
-    ) -> bytes:
-        if isinstance(data, str):
-            return data.encode()
-        written: bytes = super().render(data, accepted_media_type, renderer_context)
-        return written
-
 
 CashReported = described(
     "CashReported",
@@ -104,9 +84,7 @@ class CashReports(Door):
         if form == "csv":
             self.act(lambda _: report.read(day, form="csv"))
             written = "".join(cells.lines(itertools.chain([report.COLUMNS], report.rows(day))))
-            return Response(
-                written, headers={"Content-Disposition": f'attachment; filename="cash-{day.isoformat()}.csv"'}
-            )
+            return attachment(written.encode(), name=f"cash-{day.isoformat()}.csv")
         page = page_of(request)
         found = report.running_log(day)
         if page.cursor:

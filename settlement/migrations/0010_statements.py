@@ -10,6 +10,7 @@ from django.db import migrations, models
 
 EVIDENCE = (
     "settlement_statement",
+    "settlement_statementday",
     "settlement_matchingrule",
     "settlement_outsidefile",
     "settlement_outsidestatement",
@@ -313,6 +314,14 @@ class Migration(migrations.Migration):
                         to="settlement.statement",
                     ),
                 ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="StatementDay",
+            fields=[
+                ("gaming_day", models.DateField(primary_key=True, serialize=False)),
+                ("statements", models.IntegerField()),
+                ("finished_at", models.DateTimeField()),
             ],
         ),
         migrations.AddConstraint(

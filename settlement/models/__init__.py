@@ -48,6 +48,7 @@ from settlement.models.statements import (
     OutsideLine,
     OutsideStatement,
     Statement,
+    StatementDay,
 )
 
 __all__ = [
@@ -109,6 +110,7 @@ __all__ = [
     "SlipState",
     "SlipStep",
     "Statement",
+    "StatementDay",
     "TableRules",
     "Uncovered",
 ]
@@ -131,6 +133,7 @@ APPEND_ONLY: tuple[type[models.Model], ...] = (
     Result,
     SlipStep,
     Statement,
+    StatementDay,
     MatchingRule,
     OutsideFile,
     OutsideStatement,

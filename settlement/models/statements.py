@@ -48,6 +48,14 @@ class Statement(models.Model):
         return f"{self.account_id} {self.number}"
 
 
+class StatementDay(models.Model):
+    """A sealed day of which every account that moved has its statement; days are finished in their order."""
+
+    gaming_day = models.DateField(primary_key=True)
+    statements = models.IntegerField()
+    finished_at = models.DateTimeField()
+
+
 class MatchingRule(models.Model):
     """What an outside file may differ in by agreement, from ``first_day`` to ``last_day`` (None: until further notice),
     on accounts whose code begins with ``accounts``. Set by two people; never changed, only followed by another."""

@@ -87,14 +87,22 @@ class Outcome:
     pending_ours: tuple[int, ...] = ()
 
 
-def compare(theirs: Iterable[OutsideLine], ours: Iterable[Ours], *, rules: Sequence[Rule] = ()) -> Outcome:
+def compare(
+    theirs: Iterable[OutsideLine],
+    ours: Iterable[Ours],
+    *,
+    explained: Iterable[Ours] = (),
+    rules: Sequence[Rule] = (),
+) -> Outcome:
     """Match somebody's lines of one account with our entries on it.
 
-    Lines are named by their number, entries by their id. A line that is only announced is left out: it is neither
+    Lines are named by their number, entries by their id. ``explained`` are entries that have their line already: one
+    that says the same again is one too many. A line that is only announced is left out: it is neither
     matched nor missing before it is booked."""
     table = _Table(
         theirs={line.number: line for line in theirs if not line.pending},
         ours={entry.entry: entry for entry in ours},
+        explained={entry.entry: entry for entry in explained},
         rules=rules,
     )
     table.by_key()
@@ -113,10 +121,15 @@ class _Table:
     """What is still unmatched on both sides; each pass takes away what it explains."""
 
     def __init__(
-        self, *, theirs: dict[int, OutsideLine], ours: dict[int, Ours], rules: Sequence[Rule]
+        self,
+        *,
+        theirs: dict[int, OutsideLine],
+        ours: dict[int, Ours],
+        explained: dict[int, Ours],
+        rules: Sequence[Rule],
     ) -> None:
         self.theirs, self.ours, self.rules = theirs, ours, rules
-        self.every = dict(ours)
+        self.every = explained | ours
         self.outcome = Outcome()
 
     # -- passes

@@ -74,6 +74,12 @@ def test_a_line_that_says_again_what_was_matched_is_one_too_many() -> None:
     assert outcome.differences == [Difference("DUPLICATE", (2,), (), 500)]
 
 
+def test_a_line_that_says_again_what_another_file_said_is_one_too_many() -> None:
+    entry = an_entry(7, 500, references=("CR-1",))
+    outcome = passes.compare([a_line(2, 500, reference="CR-1")], [], explained=[entry])
+    assert outcome == Outcome(differences=[Difference("DUPLICATE", (2,), (), 500)])
+
+
 def test_one_line_may_stand_for_all_wagers_of_a_journal() -> None:
     entries = [an_entry(7, -300, journal="ab", code="PAY"), an_entry(8, 500, journal="ab", code="TAKE")]
     outcome = passes.compare([a_line(1, 200, journal="ab")], entries)
