@@ -42,6 +42,8 @@ MODELS = {
     "dispute": ("disputes", "ข้อพิพาท"),
     "inspection": ("inspections", "การตรวจซ้ำ"),
     "discrepancy": ("discrepancies", "สิ่งที่ไม่ตรง"),
+    "analysis": ("analyses", "การวิเคราะห์"),
+    "analysisresult": ("results of analyses", "ผลการวิเคราะห์"),
     "logentry": ("log entries", "บันทึก"),
 }
 
@@ -49,6 +51,8 @@ FIELDS = {
     "addresses": "ช่วงที่อยู่", "cages": "ห้องแคชเชียร์", "created_at": "สร้างเมื่อ", "created_by": "ผู้สร้าง",
     "expires_at": "หมดอายุ", "last_used_at": "ใช้ล่าสุด", "revoked_by": "ผู้เพิกถอน", "scopes": "ขอบเขต",
     "system": "ระบบ", "tables": "โต๊ะ",
+    "alarms": "ข้อสังเกต", "analysis": "การวิเคราะห์", "asked_at": "ขอเมื่อ", "digest": "ลายนิ้วมือ",
+    "made_at": "ทำเมื่อ", "repeats": "ได้ผลเดิม", "rounds": "รอบ", "screen": "หัวข้อ",
     "account": "บัญชี", "account_code": "บัญชี", "acted_by": "ผู้ทำ", "action": "การกระทำ",
     "actor": "ผู้กระทำ", "actor_kind": "ชนิดผู้กระทำ", "amount": "จำนวนเงิน",
     "approved_at": "อนุมัติเมื่อ", "approved_by": "ผู้อนุมัติ", "badge": "รหัสบัตร",

@@ -16,7 +16,7 @@ from audit.admin.lists import ByMade, ReadOnly, moment
 from audit.admin.naming import STATES
 from audit.admin.words import chosen, either
 from audit.flags import KINDS
-from audit.models import Discrepancy, Dispute, Flag, Inspection, Proposal
+from audit.models import Analysis, AnalysisResult, Discrepancy, Dispute, Flag, Inspection, Proposal
 from casino.models import Round, Table
 from settlement.rules import sentences
 
@@ -286,3 +286,24 @@ class InspectionAdmin(Few):
 class DiscrepancyAdmin(ReadOnly):
     list_display = ("id", "found_at", "inspection", "invariant", "subject", "found", "expected")
     finds: ClassVar = {"uuid": ("settlement",), "number": ("id", "entry"), "word": ("invariant", "subject")}
+
+
+@admin.register(Analysis)
+class AnalysisAdmin(ReadOnly):
+    list_display = ("id", "gaming_day", "screen", "asked_at", "done_at", "repeats")
+    finds: ClassVar = {"word": ("screen",), "number": ("id",)}
+
+
+@admin.register(AnalysisResult)
+class AnalysisResultAdmin(ReadOnly):
+    list_display = (
+        "id", "analysis", "revision", "version", "rounds", "alarms", "expected", "digest", "made_at",
+    )  # fmt: skip
+    list_select_related = ("analysis",)
+    fields = (*list_display, "found")
+    readonly_fields = fields
+    finds: ClassVar = {"word": ("digest",), "number": ("id", "analysis")}
+
+    @admin.display(description=either("found", "พบ"))
+    def found(self, result: AnalysisResult) -> str:
+        return format_html("<pre>{}</pre>", json.dumps(result.body, indent=1, ensure_ascii=False))
