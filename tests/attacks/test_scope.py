@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.test import Client
@@ -14,6 +14,7 @@ from django.test import Client
 from audit.models import LogEntry
 from casino.models import Role
 from casino.people import RIGHTS, Scope
+from settlement import slips
 from tests.attacks.addresses import Address, doors
 from tests.casino.floor import (
     BATCH,
@@ -23,6 +24,7 @@ from tests.casino.floor import (
     a_round_id,
     a_table,
     a_whole_round,
+    act,
     opens,
     refusals_kept,
     settled,
@@ -53,9 +55,21 @@ def another_table() -> There:
         str(round),
         objects={
             "round": str(round), "code": "PD02", "device": str(floor.tablet.device.id), "first": "11", "last": "19",
+            "slip": str(a_slip(floor)),
         },
-        nothing={"round": str(uuid4()), "code": "PD99", "device": str(uuid4()), "first": "11", "last": "19"},
+        nothing={
+            "round": str(uuid4()), "code": "PD99", "device": str(uuid4()), "first": "11", "last": "19",
+            "slip": str(uuid4()),
+        },
     )  # fmt: skip
+
+
+def a_slip(floor: Floor) -> UUID:
+    with act():
+        asked = slips.request(
+            table=floor.session.table, kind="fill", pieces={100_00: 1}, manual_number="", by=floor.supervisor
+        )
+    return asked.slip.id
 
 
 COUNT = {"badge": "S01", "pin": PIN, "lines": [{"denomination": 100, "pieces": 1}]}
@@ -76,6 +90,7 @@ BODIES: dict[tuple[str, str], Any] = {
 
 NOT_OF_A_TABLE = {
     "flag", "dispute", "entry",  # tried where flags, disputes and proofs are tried
+    "no",  # tried where pay slips are tried
 }  # fmt: skip
 
 
@@ -119,7 +134,7 @@ def said(answer: Any) -> dict[str, Any]:
 
 def test_every_object_of_a_table_is_tried() -> None:
     assert {name for address, _, _ in BOUNDED for name in address.names} == {
-        "round", "code", "device", "first", "last",
+        "round", "code", "device", "first", "last", "slip",
     }  # fmt: skip
     assert len({address for address, _, _ in BOUNDED}) > 10
 
@@ -145,7 +160,7 @@ def test_anothers_object_is_answered_like_one_that_never_was(
     assert LogEntry.objects.filter(action="act.refused").count() == 2
 
 
-LISTS = ["tables", "devices", "audit/entries", "flags", "disputes"]
+LISTS = ["tables", "devices", "audit/entries", "flags", "disputes", "slips", "pay-slips"]
 
 
 @pytest.mark.parametrize("role", ["supervisor", "dealer", "terminal"])
