@@ -6,7 +6,6 @@ reason, never as nought.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -88,21 +87,48 @@ def sections(report: Mapping[str, Any]) -> list[Section]:
     return [
         _header(report),
         _figures(report),
-        *(_listed(name, report[name], *words) for name, words in _LISTS.items() if name in report),
+        *(_listed(name, report[name]) for name in _LISTS if name in report),
     ]
 
 
-_LISTS = {
-    "sessions": ("การเปิดโต๊ะ", "Sessions"),
-    "shifts": ("กะ", "Shifts"),
-    "wallets": ("กระเป๋าเงินลูกค้า", "Wallets"),
-    "slips": ("เลขเอกสาร", "Slips by number"),
-    "held": ("รอบที่ค้าง", "Held rounds"),
-    "disputes": ("ข้อโต้แย้ง", "Rounds in dispute"),
-    "breaks": ("ผลต่างที่ยังไม่ปิด", "Open breaks"),
-    "about_earlier_days": ("รายการของวันก่อน", "Posted about earlier days"),
-    "movements": ("รายการบัญชี", "Ledger"),
+_LISTS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "sessions": (
+        "การเปิดโต๊ะ",
+        "Sessions",
+        (
+            "table",
+            "session",
+            "opened_at",
+            "closed_at",
+            "last_round",
+            "opener",
+            "expected",
+            "closer",
+            "currency",
+        ),
+    ),
+    "shifts": ("กะ", "Shifts", ("number", "opened_at", "closed_at", "overdue", "sha256")),
+    "wallets": ("กระเป๋าเงินลูกค้า", "Wallets", ("currency", "wallets", "liability")),
+    "slips": (
+        "เลขเอกสาร",
+        "Slips by number",
+        ("series", "first", "last", "papers", "void", "amount", "currency"),
+    ),
+    "held": ("รอบที่ค้าง", "Held rounds", ("round", "table", "number", "reasons")),
+    "disputes": ("ข้อโต้แย้ง", "Rounds in dispute", ("round", "table", "number", "standing")),
+    "breaks": (
+        "ผลต่างที่ยังไม่ปิด",
+        "Open breaks",
+        ("id", "code", "severity", "subject", "state", "amount", "currency"),
+    ),
+    "about_earlier_days": (
+        "รายการของวันก่อน",
+        "Posted about earlier days",
+        ("journal", "kind", "posted_in", "orig_day", "round", "revision", "outcome", "house_net", "currency"),
+    ),
+    "movements": ("รายการบัญชี", "Ledger", ("account", "kind", "entries", "amount", "below", "currency")),
 }
+"""Every list of a report: its names, and the members of its rows that are shown, in this order."""
 
 
 def _header(report: Mapping[str, Any]) -> Section:
@@ -168,15 +194,15 @@ def _as_list(found: Mapping[str, Any] | None) -> Iterable[Mapping[str, Any]]:
     return () if found is None else (found,)
 
 
-def _listed(name: str, rows: Sequence[Mapping[str, Any]], thai: str, english: str) -> Section:
-    """A list of the report as it is: its members are the columns, a figure among them by its value."""
-    names = list(rows[0]) if rows else []
+def _listed(name: str, rows: Sequence[Mapping[str, Any]]) -> Section:
+    """A list of the report as it is, a figure in it by its value."""
+    thai, english, columns = _LISTS[name]
     return Section(
         name,
         thai,
         english,
-        tuple(Heading(one, "", one) for one in names),
-        tuple(tuple(_cell(row[one]) for one in names) for row in rows),
+        tuple(Heading(one, "", one) for one in columns),
+        tuple(tuple(_cell(row[one]) for one in columns) for row in rows),
     )
 
 
@@ -187,6 +213,5 @@ def _cell(value: Any) -> Cell:
         return " ".join(str(item) for item in value)
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, Mapping):
-        return json.dumps(value, sort_keys=True, ensure_ascii=False)
+    assert value is None or isinstance(value, str | int)
     return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
@@ -99,7 +100,7 @@ def _fix(
         sha256=hashlib.sha256(canonical).hexdigest(),
         made_at=now,
     )
-    made = files(told, sha256=report.sha256)
+    made = files(json.loads(canonical), sha256=report.sha256)
     stored = ReportFile.objects.bulk_create(
         [
             ReportFile(report=report, format=name, content=bytes_, sha256=hashlib.sha256(bytes_).hexdigest())
