@@ -280,9 +280,10 @@ def add_rule(
     by: Person,
     approved_by: Person,
 ) -> MatchingRule:  # fmt: skip
-    """Agree, as two people, to what a file may differ in from ``first_day`` on; refuses ``sod_violation``, and
-    ``invalid_value`` for an id that is used and a last day before the first."""
+    """Agree, as two who may, to what a file may differ in from ``first_day`` on; refuses ``forbidden``,
+    ``sod_violation``, and ``invalid_value`` for an id that is used and a last day before the first."""
     act = events.current()
+    people.require(people.principal_of(approved_by), "set_matching_rule")
     people.different(by.id, approved_by.id)
     if last_day is not None and last_day < first_day:
         raise Refusal("invalid_value", fields={"last_day": "not before the first"})

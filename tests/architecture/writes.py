@@ -7,6 +7,7 @@ tells (by annotation, or by where it got it), and SQL that names one of our tabl
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -173,7 +174,8 @@ class _Scope:
         found: set[str] = set()
         for node in ast.walk(annotation):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found |= self._named(ast.parse(node.value, mode="eval").body)
+                with contextlib.suppress(SyntaxError):  # a word of a Literal need not be a name
+                    found |= self._named(ast.parse(node.value, mode="eval").body)
             elif isinstance(node, ast.Name | ast.Attribute):
                 name = node.id if isinstance(node, ast.Name) else node.attr
                 found.add(self._names.models.get(name, name))
