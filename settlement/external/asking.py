@@ -102,12 +102,14 @@ WITH told AS (
        SET state = n.state, reason = n.reason, answered_at = %(now)s,
            ended_at = CASE WHEN n.state = 'refused' THEN %(now)s::timestamptz END
       FROM told n WHERE h.id = n.id AND h.state = 'asked'
-    RETURNING h.id
+    RETURNING h.id, h.round_id, h.wager
 ), owed AS (
     INSERT INTO settlement_externalcall (id, hold_id, place, verb, revision, moves, path, body, written_at, state,
         due_at, attempts, failures, owner, last_result)
     SELECT n.id, n.hold,
-           coalesce((SELECT max(c.place) FROM settlement_externalcall c WHERE c.hold_id = n.hold), 0) + 1,
+           coalesce((SELECT max(c.place) FROM settlement_externalhold h
+                       JOIN settlement_externalcall c ON c.hold_id = h.id
+                      WHERE h.round_id = a.round_id AND h.wager = a.wager), 0) + 1,
            'release', 0, 0, n.path, n.body, %(now)s, 'due', %(now)s, 0, 0, '', ''
       FROM unnest(%(calls)s::uuid[], %(of)s::uuid[], %(paths)s::text[], %(bodies)s::text[]) AS n (id, hold, path, body)
       JOIN answered a ON a.id = n.hold

@@ -1,7 +1,7 @@
 """The outbox of calls: claimed, sent with nothing held, and tried again until they are acknowledged.
 
 Any number of workers may do this at once. A claim is a lease by the database's clock, and its attempt number fences it.
-Of one hold, a call waits until the one before it was acknowledged; of one system, so many are under way at once, so a
+Of one wager, a call waits until the one before it was acknowledged; of one system, so many are under way at once, so a
 slow one keeps only itself waiting. Nothing is ever given up: what was won or lost stays owed.
 """
 
@@ -36,8 +36,9 @@ WITH picked AS (
     SELECT c.id FROM settlement_cashiersystem s CROSS JOIN LATERAL (
         SELECT x.id, x.due_at FROM settlement_externalcall x JOIN settlement_externalhold h ON h.id = x.hold_id
          WHERE h.system_id = s.id AND x.state = 'due' AND x.due_at <= %(now)s
-           AND NOT EXISTS (SELECT FROM settlement_externalcall b
-                            WHERE b.hold_id = x.hold_id AND b.place < x.place AND b.state <> 'acknowledged')
+           AND NOT EXISTS (SELECT FROM settlement_externalhold k JOIN settlement_externalcall b ON b.hold_id = k.id
+                            WHERE k.round_id = h.round_id AND k.wager = h.wager AND b.place < x.place
+                              AND b.state <> 'acknowledged')
          ORDER BY x.due_at, x.id
          LIMIT greatest(0, %(slots)s - (SELECT count(*) FROM settlement_externalcall u
                                           JOIN settlement_externalhold k ON k.id = u.hold_id

@@ -1,6 +1,6 @@
 """What one act owes cashier systems: gathered in memory, written with the act in one statement.
 
-Whoever owes holds the lock of the round's row; so of one hold, calls are numbered and holds end one after the other.
+Whoever owes holds the lock of the round's row; so of one wager, calls are numbered and holds end one after the other.
 """
 
 from __future__ import annotations
@@ -73,11 +73,13 @@ def ring() -> None:
         transaction.on_commit(_ringer[0], robust=True)
 
 
+# One open hold a wager: the old one ends before the new one is made, which is why that waits for the count.
 _WRITE = """
 WITH over AS (
     UPDATE settlement_externalhold h SET state = n.state, reason = n.reason, ended_at = %(now)s
       FROM unnest(%(ended)s::uuid[], %(states)s::text[], %(reasons)s::text[]) AS n (id, state, reason)
      WHERE h.id = n.id
+    RETURNING h.id
 ), made AS (
     INSERT INTO settlement_externalhold (id, system_id, round_id, wager, account, stake, exposure, currency, late,
         state, reason, asked_at, ended_at)
@@ -87,16 +89,19 @@ WITH over AS (
                   %(stakes)s::bigint[], %(exposures)s::bigint[], %(currencies)s::text[], %(lates)s::boolean[],
                   %(made_states)s::text[], %(made_reasons)s::text[])
         AS n (id, system, round, wager, account, stake, exposure, currency, late, state, reason)
+     WHERE (SELECT count(*) FROM over) >= 0
 )
 INSERT INTO settlement_externalcall (id, hold_id, place, verb, revision, moves, path, body, reverses_id, written_at,
     state, due_at, attempts, failures, owner, last_result)
 SELECT n.id, n.hold,
-       coalesce((SELECT max(c.place) FROM settlement_externalcall c WHERE c.hold_id = n.hold), 0)
-       + row_number() OVER (PARTITION BY n.hold ORDER BY n.ordinal),
+       coalesce((SELECT max(c.place) FROM settlement_externalhold h JOIN settlement_externalcall c ON c.hold_id = h.id
+                  WHERE h.round_id = n.round AND h.wager = n.wager), 0)
+       + row_number() OVER (PARTITION BY n.round, n.wager ORDER BY n.ordinal),
        n.verb, n.revision, n.moves, n.path, n.body, n.reverses, %(now)s, 'due', n.due_at, 0, 0, '', ''
   FROM unnest(%(calls)s::uuid[], %(holds)s::uuid[], %(verbs)s::text[], %(revisions)s::int[], %(moves)s::bigint[],
-              %(paths)s::text[], %(bodies)s::text[], %(reverses)s::uuid[], %(due)s::timestamptz[]) WITH ORDINALITY
-    AS n (id, hold, verb, revision, moves, path, body, reverses, due_at, ordinal)
+              %(paths)s::text[], %(bodies)s::text[], %(reverses)s::uuid[], %(due)s::timestamptz[],
+              %(call_rounds)s::uuid[], %(call_wagers)s::text[]) WITH ORDINALITY
+    AS n (id, hold, verb, revision, moves, path, body, reverses, due_at, round, wager, ordinal)
 """
 
 
@@ -166,7 +171,7 @@ class Dues:
             late=True,
         )
         self.made.append(kept)
-        self._owe(self._id(), kept, "hold", revision, dialects.hold(kept))
+        self._owe(kept.id, kept, "hold", revision, dialects.hold(kept))
         return kept
 
     def _owe(
@@ -223,6 +228,8 @@ class Dues:
             "bodies": [call.request.body for call in self.calls],
             "reverses": [call.reverses for call in self.calls],
             "due": [call.due_at for call in self.calls],
+            "call_rounds": [call.kept.round for call in self.calls],
+            "call_wagers": [call.kept.wager for call in self.calls],
         }
 
     def facts(self, tables: dict[UUID, str]) -> list[Fact]:

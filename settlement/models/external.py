@@ -127,7 +127,7 @@ class ExternalCall(models.Model):
     """One call owed to a cashier system, in the bytes that every try sends; ``id`` is its Idempotency-Key, and names at
     the other side what it did there.
 
-    The calls of one hold go out one after the other, by ``place``. ``revision`` is the settlement it follows (a
+    The calls of one wager go out one after the other, by ``place``. ``revision`` is the settlement it follows (a
     ``reverse``: the one it takes back; 0: none yet), ``moves`` what it adds to the guest's wallet there. It is ``due``
     until acknowledged, however long that takes. ``attempts`` goes up with every claim and fences it; ``failures`` is
     the place in the schedule.
