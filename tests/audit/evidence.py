@@ -8,18 +8,20 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
 
-from audit import disputes, flags
+from audit import analytics, disputes, flags
 from audit.checkpoints import Store
 from audit.models import Decision, Dispute, Flag
 from casino import events, people
 from casino.events import Fact
 from casino.models import Person, Round
+from settlement import days
 from settlement.models import Settlement
 from tests.audit.sealing import a_store, sealed
 
@@ -59,6 +61,7 @@ class Evidence:
                 round=untouched[4], by=self.staff["V01"], reason_code="procedure", reason="", subject="p1"
             )
         self._read_flags()
+        self._look_at_yesterday()
         self.seal()
         return {
             "disputed": untouched[1].id, "by_two": by_two.dispute_id, "decision": by_two.id,
@@ -84,6 +87,14 @@ class Evidence:
                 "oldest": None,
             }
             events.announce([Fact("log.read", "log", told | {"before": page}) for page in range(1, 300)])
+
+    def _look_at_yesterday(self) -> None:
+        """Every screen looks at the day that is over."""
+        now = timezone.now()
+        yesterday = days.of(now) - timedelta(days=1)
+        with self.acting("A01"):
+            analytics.ask(day=yesterday)
+        analytics.work_on(day=yesterday, now=now, request_id="analytics")
 
     def _hire(self) -> None:
         with events.act(actor=events.SERVICE, request_id="built", now=timezone.now()):

@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -58,10 +59,10 @@ def watched(now: datetime) -> list[str]:
 
 
 def an_evening(
-    table: AtTable, rounds: int, *, chance: random.Random, first: int = 0, **more: object
+    table: AtTable, rounds: int, *, chance: random.Random, first: int = 0, **more: Any
 ) -> list[UUID]:
     return [
-        plays(table, dealt(chance, without=[KING]), at=NOW + timedelta(minutes=first + number), **more)  # type: ignore[arg-type]
+        plays(table, dealt(chance, without=[KING]), at=NOW + timedelta(minutes=first + number), **more)
         for number in range(rounds)
     ]
 
@@ -100,7 +101,7 @@ def test_short_deck() -> None:
     )
 
 
-def the_list_of(round_id: UUID, *, who: str = "auditor") -> dict[str, object]:
+def the_list_of(round_id: UUID, *, who: str = "auditor") -> dict[str, Any]:
     client = Client()
     person, _ = Person.objects.get_or_create(badge=who, defaults={"display_name": who, "role": who})
     client.force_login(person)
@@ -129,8 +130,8 @@ def test_once_counted_the_deck_begins_anew_and_its_list_ends() -> None:
 
     assert watched(NOW + timedelta(minutes=33)) == []
     assert Flag.objects.filter(kind="short_deck").count() == 1
-    assert [one["id"] for one in the_list_of(played[0])["rounds"]] == [str(one) for one in played]  # type: ignore[attr-defined]
-    assert [one["id"] for one in the_list_of(on[0])["rounds"]] == [str(one) for one in on]  # type: ignore[attr-defined]
+    assert [one["id"] for one in the_list_of(played[0])["rounds"]] == [str(one) for one in played]
+    assert [one["id"] for one in the_list_of(on[0])["rounds"]] == [str(one) for one in on]
 
 
 def test_a_table_that_went_on_for_another_reason_has_not_counted_its_deck() -> None:

@@ -184,11 +184,11 @@ def test_a_band_of_few_days_is_left_by_chance_as_often_as_it_says() -> None:
 
 
 def test_a_band_is_the_median_and_three_deviations() -> None:
-    assert probability.band([10, 12, 14, 11, 13, 90, 12], least_spread=0) == (
-        12.0,
-        pytest.approx(3 * 1.4826 * 1),
-    )
-    assert probability.band([12, 12, 12], least_spread=2) == (12.0, 2)
+    usual = probability.band([10, 12, 14, 11, 13, 90, 12], least_spread=0)
+    assert usual.middle == 12
+    assert usual.spread == pytest.approx(3 * 1.4826)
+    assert probability.band([12, 12, 12], least_spread=2) == probability.Band(12.0, 2)
+    assert (usual.holds(16), usual.holds(17)) == (True, False)
 
 
 def test_a_probability_is_written_to_four_digits() -> None:

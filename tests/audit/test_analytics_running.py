@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -22,6 +23,7 @@ from audit.models import Analysis, AnalysisResult, Flag, LogEntry
 from casino.models import Person
 from casino.refusals import Refusal
 from tests.audit.test_analytics_decks import dealt, plays
+from tests.database import Connection
 from tests.settlement.books import taken_back
 from tests.settlement.floor import NOW, a_table, act, outcome
 
@@ -249,10 +251,10 @@ def test_what_goes_on_for_days_is_one_flag() -> None:
             at = NOW + timedelta(days=day, minutes=10 * number + 5)
             round_id = table.tell(slow, at=at)
             assert outcome(round_id, now=at + timedelta(seconds=5)) == "settled"
-    for day in (DAY, DAY + timedelta(days=1)):
+    for looked_at in (DAY, DAY + timedelta(days=1)):
         with act(now=NOW + timedelta(days=3)):
-            analytics.ask(day=day)
-        pace = done(day)["pace"]
+            analytics.ask(day=looked_at)
+        pace = done(looked_at)["pace"]
         assert [(alarm["detail"]["ms"], alarm["since"]) for alarm in pace.body["alarms"]] == [
             (9_000, DAY.isoformat())
         ]
@@ -349,3 +351,43 @@ def test_the_command_knows_no_such_day() -> None:
         call_command("analytics", "--day", "yesterday")
     with pytest.raises(CommandError, match="not over yet"):
         call_command("analytics", "--day", "2999-01-01")
+
+
+TWICE = (
+    "INSERT INTO audit_analysis (screen, gaming_day, asked_at, repeats)"
+    " SELECT screen, gaming_day, asked_at, 0 FROM audit_analysis"
+)
+
+
+@pytest.mark.parametrize(
+    ("attack", "met"),
+    [
+        ("UPDATE audit_analysisresult SET alarms = 0", "PD001"),
+        ("DELETE FROM audit_analysisresult", "PD001"),
+        ("TRUNCATE audit_analysisresult", "PD001"),
+        ("DELETE FROM audit_analysis", "PD001"),
+        ("TRUNCATE audit_analysis CASCADE", "PD001"),
+        ("UPDATE audit_analysis SET repeats = -1", "23514"),
+        (TWICE, "23505"),
+    ],
+)  # fmt: skip
+@pytest.mark.django_db(transaction=True)
+def test_what_was_found_stays_whoever_would_change_it(
+    attack: str, met: str, dsn: str, owner: Connection
+) -> None:
+    an_evening()
+    asked()
+    done()
+    with psycopg.connect(dsn, autocommit=True) as application:
+        refused = {sqlstate(application, attack), sqlstate(owner, attack)}
+    assert refused <= {met, "42501"}
+    assert met in refused
+
+
+def sqlstate(connection: Connection, attack: str) -> str:
+    try:
+        with connection.transaction(force_rollback=True):
+            connection.execute(attack)
+    except psycopg.Error as error:
+        return error.sqlstate or ""
+    return "done"

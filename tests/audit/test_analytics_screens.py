@@ -11,7 +11,7 @@ import pytest
 from audit.figures import cards, checks, decks, holds, late_bets, mispays, odds, pace, probability
 from audit.figures.played import Played, Steps
 from casino import cards as deck
-from settlement.rules import hands
+from settlement.rules import hands, lookup
 from settlement.rules.house import PRESETS, Commission, DrawRule, HouseRules
 from tests.audit.shoes import (
     NO_TIME,
@@ -285,8 +285,9 @@ def test_what_a_check_is_worth_is_what_dealing_comes_to(
 ) -> None:
     """Dealt out: a guest who draws up to four against the dealer's two cards, and against them and a third."""
     chance, two = random.Random(1), (4 * low, 4 * high if suited else 4 * high + 1)
-    table = checks.lookup.of(RULES)
-    now, drawn = [], []
+    table = lookup.of(RULES)
+    now: list[int] = []
+    drawn: list[int] = []
     while len(now) < 40_000:
         a, b, c, third = chance.sample([card for card in deck.DECK if card not in two], 4)
         taem = hands.taem((a, b))

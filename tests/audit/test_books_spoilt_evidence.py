@@ -76,6 +76,9 @@ CASES = [
     Case("a flag nobody raised", "INSERT INTO audit_flag SELECT gen_random_uuid(), 'late_bet', 'rounds/x', '{}', now(), 'open', NULL, '', '', NULL, NULL, NULL, NULL, NULL, NULL", "I17", "flags raised/"),
     Case("why a flag was closed", "UPDATE audit_flag SET close_reason = 'no reason' WHERE state = 'closed'", "I17", "flags closed/"),
     Case("a flag's dispute", "UPDATE audit_flag SET dispute = gen_random_uuid() WHERE state = 'disputed'", "I17", "flags disputed/"),
+    Case("what a screen found", """UPDATE audit_analysisresult SET body = jsonb_set(body, '{expected}', '"9"')""", "I17", "analyses/"),
+    Case("how much a screen looked at", "UPDATE audit_analysisresult SET rounds = rounds + 1", "I17", "analyses/"),
+    Case("a screen's answer gone", "DELETE FROM audit_analysisresult", "I17", "analyses/"),
     # I18
     Case("bytes of an entry", f"UPDATE audit_logentry SET bytes = {OTHER_BYTES} WHERE id = {READ}", "I18", "leaves/pokdeng/"),
     Case("bytes of an entry and its hash", f"UPDATE audit_logentry SET bytes = {OTHER_BYTES}, leaf_hash = sha256('\\x00'::bytea || {OTHER_BYTES}) WHERE id = {READ}", "I18", "leaves/pokdeng/"),

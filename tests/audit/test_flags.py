@@ -389,7 +389,9 @@ def test_fifty_old_events_are_no_burst_nor_are_sixty_younger_ones(
     assert bursts == ["devices/BURST-terminal#2026-03-01"]
 
 
-def test_every_kind_that_a_round_shows_by_itself_was_raised_here(house_of_flags: tuple[Flagged, dict[str, str]]) -> None:
+def test_every_kind_that_a_round_shows_by_itself_was_raised_here(
+    house_of_flags: tuple[Flagged, dict[str, str]],
+) -> None:
     found, _ = house_of_flags
     assert {kind for kind, _ in found} == flags.KINDS - flags.OF_ANALYTICS - flags.OF_CASH
 
