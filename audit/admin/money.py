@@ -11,6 +11,7 @@ from audit.admin.lists import Calendar, ReadOnly
 from audit.admin.words import either
 from settlement.models import (
     Account,
+    CashAct,
     Count,
     Entry,
     Float,
@@ -125,6 +126,18 @@ class LineAdmin(ReadOnly):
     )  # fmt: skip
     finds: ClassVar = {"uuid": ("settlement", "settlement__round"), "number": ("id",)}
     search_help_text = "A settlement's or a round's id."
+
+
+@admin.register(CashAct)
+class CashActAdmin(ReadOnly):
+    list_display = (
+        "id", "kind", "direction", "means", "person", "amount", "currency", "cage", "session_id", "gaming_day",
+        "document", "acted_by", "approved_by", "recorded_at",
+    )  # fmt: skip
+    list_filter = (ByGamingDay,)
+    list_select_related = ("acted_by", "approved_by")
+    finds: ClassVar = {"uuid": ("id", "journal", "session"), "word": ("person", "document", "cage")}
+    search_help_text = "A journal's or a session's id, a person's reference, a document or a cage."
 
 
 @admin.register(Count)

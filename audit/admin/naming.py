@@ -36,6 +36,7 @@ MODELS = {
     "uncovered": ("uncovered wagers", "เดิมพันไม่มีเงินกัน"),
     "settlement": ("settlements", "ผลคิดเงิน"),
     "line": ("lines", "บรรทัดผล"),
+    "cashact": ("acts of cash", "รายการเงินสด"),
     "count": ("counts", "การนับ"),
     "float": ("floats", "เงินประจำโต๊ะ"),
     "flag": ("flags", "ข้อสังเกต"),
@@ -50,7 +51,8 @@ MODELS = {
 FIELDS = {
     "addresses": "ช่วงที่อยู่", "cages": "ห้องแคชเชียร์", "created_at": "สร้างเมื่อ", "created_by": "ผู้สร้าง",
     "expires_at": "หมดอายุ", "last_used_at": "ใช้ล่าสุด", "revoked_by": "ผู้เพิกถอน", "scopes": "ขอบเขต",
-    "system": "ระบบ", "tables": "โต๊ะ",
+    "system": "ระบบ", "tables": "โต๊ะ", "cage": "ห้องแคชเชียร์", "direction": "เข้าออก", "document": "เอกสาร",
+    "means": "วิธีจ่าย", "till": "ลิ้นชัก", "lines": "ชิปแยกมูลค่า",
     "alarms": "ข้อสังเกต", "analysis": "การวิเคราะห์", "asked_at": "ขอเมื่อ", "digest": "ลายนิ้วมือ",
     "made_at": "ทำเมื่อ", "repeats": "ได้ผลเดิม", "rounds": "รอบ", "screen": "หัวข้อ",
     "account": "บัญชี", "account_code": "บัญชี", "acted_by": "ผู้ทำ", "action": "การกระทำ",

@@ -80,16 +80,14 @@ class CashReports(Door):
     def get(self, request: Request) -> Response:
         """Read the report; as ``text/csv`` (or with ``format=csv``) the day's whole running log."""
         day = _day(request)
-        form = request.accepted_renderer.format
-        if form == "csv":
-            self.act(lambda _: report.read(day, form="csv"))
-            written = "".join(cells.lines(itertools.chain([report.COLUMNS], report.rows(day))))
-            return attachment(written.encode(), name=f"cash-{day.isoformat()}.csv")
-        page = page_of(request)
+        page, form = page_of(request), request.accepted_renderer.format
         found = report.running_log(day)
         if page.cursor:
             found = found.filter(id__gt=_uuid(page.cursor))
-        self.act(lambda _: report.read(day, form="json"))
+        self.act(lambda _: report.read(day, form=form))
+        if form == "csv":
+            written = "".join(cells.lines(itertools.chain([report.COLUMNS], report.rows(day))))
+            return attachment(written.encode(), name=f"cash-{day.isoformat()}.csv")
         rows = list(found[: page.limit + 1])
         listed = rows[: page.limit]
         currency = settings.PROPERTY["currency"]

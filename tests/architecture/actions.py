@@ -11,8 +11,8 @@ UNKNOWN = "?"
 def of(source: str) -> set[str]:
     """Return the actions of a module's facts; ``?`` and an expression where it does not spell them out.
 
-    A name is looked for where it is assigned and, where it is a parameter, in the calls of its function; what is put
-    into a text when it runs is written ``{}``.
+    A name is looked for where it is assigned and, where it is a parameter, in the calls of its function, and what is
+    chosen from a table in the whole of that table; what is put into a text when it runs is written ``{}``.
     """
     tree = ast.parse(source)
     return {action for given in _given(tree) for action in _spelt(given, tree, frozenset())}
@@ -41,8 +41,23 @@ def _spelt(expression: ast.expr, tree: ast.Module, seen: frozenset[str]) -> Iter
             yield from _spelt(one, tree, seen | {expression.id})
         if not found:
             yield f"{UNKNOWN} {expression.id}"
+    elif isinstance(expression, ast.Subscript) and (listed := _listed(expression.value, tree)):
+        for one in listed:
+            yield from _spelt(one, tree, seen)
     elif not isinstance(expression, ast.Name):
         yield f"{UNKNOWN} {ast.unparse(expression)}"
+
+
+def _listed(expression: ast.expr, tree: ast.Module) -> list[ast.expr]:
+    """What stands in the table of that name, whichever of it is chosen when the service runs."""
+    return [
+        value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.AnnAssign | ast.Assign) and isinstance(node.value, ast.Dict)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if ast.unparse(target) == ast.unparse(expression)
+        for value in node.value.values
+    ]
 
 
 def _assigned(name: str, tree: ast.Module) -> Iterator[ast.expr]:

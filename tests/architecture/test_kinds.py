@@ -110,7 +110,11 @@ def test_a_list_only_grows(name: str) -> None:
 
 @pytest.mark.parametrize("name", WORDS)
 def test_words_have_one_grammar(name: str) -> None:
-    grammar = {"refusals": r"[a-z_]+ \d{3}", "actions": r"[a-z_]+\.[a-z_]+", "messages": r"[a-z_]+\.[a-z_]+"}.get(name, r"[a-z_]+")
+    grammar = {
+        "refusals": r"[a-z_]+ \d{3}",
+        "actions": r"[a-z_]+\.[a-z_]+",
+        "messages": r"[a-z_]+\.[a-z_]+",
+    }.get(name, r"[a-z_]+")
     words = [word.removeprefix(GONE) for word in snapshot(name)]
     assert [word for word in words if not re.fullmatch(grammar, word)] == []
 
@@ -142,6 +146,10 @@ def test_a_word_that_was_struck_is_noticed() -> None:
         ("def tell():\n    action = f'round.{outcome}'\n    Fact(action, subject)", {"round.{}"}),
         ("def tell(action):\n    Fact(action, subject)\ntell('table.opened')", {"table.opened"}),
         ("def tell(*, action):\n    Fact(action, subject)\ntell(action='table.opened')", {"table.opened"}),
+        (
+            "KNOWN: Mapping = {1: 'table.opened', 2: 'table.closed'}\nFact(KNOWN[kind], subject)",
+            {"table.opened", "table.closed"},
+        ),
         ("def tell(action):\n    Fact(action, subject)", {"? action"}),
         ("Fact(told['action'], subject)", {"? told['action']"}),
     ],

@@ -14,15 +14,17 @@ from rest_framework.test import APIRequestFactory, force_authenticate
 from rest_framework.views import APIView
 
 from audit.models import LogEntry
-from casino import devices
+from casino import devices, keys
 from casino.api.door import Door
 from casino.models import Role
 from casino.people import RIGHTS
 from tests.attacks.addresses import METHODS, Address, doors, everything, is_door
 from tests.casino.floor import NOW, Floor, a_person, a_table, act
+from tests.settlement.cage import a_key
 
-PRINCIPALS = (*Role.values, "terminal", "camera", "")
-"""Roles of people, the two kinds of devices, and somebody who did not say who they are."""
+PRINCIPALS = (*Role.values, "terminal", "camera", keys.ROLE, "")
+"""Roles of people, the two kinds of devices, another system with a key for all that keys are made for, and somebody
+who did not say who they are."""
 
 NO_DOORS = {
     "": "leads to the admin, which asks who comes",
@@ -39,6 +41,9 @@ def knocker(role: str, floor: Floor) -> tuple[Client, dict[str, str]]:
     if role in ("terminal", "camera"):
         teller = floor.tablet if role == "terminal" else floor.camera
         return Client(), {"Authorization": f"Bearer {teller.token}"}
+    if role == keys.ROLE:
+        _, token = a_key()
+        return Client(), {"Authorization": f"Bearer {token}"}
     client = Client()
     if role:
         client.force_login(a_person(role))
@@ -199,7 +204,8 @@ def test_a_write_without_its_token_is_written_down_though_nobody_is_known_by_the
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("scheme", "token"), [("Bearer", ""), ("bearer", "pdd_forged"), ("Bearer", "\u00e9")]
+    ("scheme", "token"),
+    [("Bearer", ""), ("bearer", "pdd_forged"), ("Bearer", "pdk_forged"), ("Bearer", "\u00e9")],
 )
 def test_a_forged_token_opens_no_door_not_even_a_public_one(scheme: str, token: str) -> None:
     a_table()
@@ -230,3 +236,28 @@ def test_405_says_what_the_address_does_take() -> None:
     assert (answer.status_code, answer.json()["code"], answer["Allow"]) == (405, "method_not_allowed", "POST")
     answer = floor.tablet.asks("DELETE", "tables")
     assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
+
+
+@pytest.mark.django_db
+def test_a_revoked_key_is_shut_out_everywhere() -> None:
+    floor = a_table()
+    key, token = a_key(tables=["PD01"])
+    with act():
+        keys.revoke(key=key.id, by=key.created_by)
+    headers = {"Authorization": f"Bearer {token}"}
+    answers = {
+        Client().generic("GET", address.path(code=floor.table.code), headers=headers).status_code
+        for address in doors()
+    }
+    assert answers == {401}
+
+
+@pytest.mark.django_db
+def test_a_key_is_shut_out_from_elsewhere_also_of_public_doors() -> None:
+    a_table()
+    _, token = a_key(addresses=["203.0.113.0/24"])
+    headers = {"Authorization": f"Bearer {token}"}
+    for address in doors():
+        method = next(iter(address.declares))
+        answer = Client().generic(method, address.path(), b"{}", "application/json", headers=headers)
+        assert (answer.status_code, answer.json()["code"]) == (403, "forbidden"), address.pattern

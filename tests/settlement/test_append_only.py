@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from settlement import breaks, floats, ledger, models, reconcile, rule_sheets
+from settlement import breaks, cashier, floats, ledger, models, reconcile, rule_sheets
 from settlement.breaks import NewBreak
 from settlement.ledger import NewHold
 from settlement.models import Settlement
@@ -91,6 +91,8 @@ def a_night() -> UUID:
             cage="C1",
         )
     nok, round = a_wallet("A17", 1_000), a_round(table)
+    with act():
+        cashier.deposit(ref="B08", amount=100, cage="C1", document="one")
     with act():
         one, _ = ledger.hold([NewHold(nok, round, "w1", 500), NewHold(nok, round, "w2", 500)], currency="THB")
         assert one is not None
