@@ -211,6 +211,7 @@ ROWS: Mapping[str, Callable[[_Told], Iterator[Exceptional]]] = {
     "sheet.put_in_force": _in_force,
     "table.float_opened": _counted_otherwise,
     "table.float_closed": _counted_otherwise,
+    "table.float_counted": _counted_otherwise,
     "device.enrolled": _device,
     "device.revoked": _device,
 }

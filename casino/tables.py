@@ -110,16 +110,26 @@ def resume(*, table: Table) -> None:
 
 
 def close(
-    *, session: TableSession, last_round: int, carried_over_by: tuple[Person, Person] | None, now: datetime
+    *,
+    session: TableSession,
+    last_round: int,
+    carried_over_by: tuple[Person, Person] | None,
+    now: datetime,
+    despite_missing: tuple[Person, Person] | None = None,
 ) -> None:
     """Close a locked session.
 
-    Refused while numbers of the table's devices are missing (``device_numbers_missing``, with the ranges), while
+    Refused while numbers of the table's devices are missing or unsent (``device_numbers_missing``, with the ranges)
+    and no two different people close ``despite_missing``, by name: such a close is provisional. Refused while
     rounds are being played or wait to be settled, or are held and nobody carries them over (``rounds_unfinished``,
     with their numbers), and where the stated last round is not the last recorded (``last_round_differs``).
     Held rounds are carried over by two different people, by name.
     """
-    _refuse_missing_numbers(session)
+    missing = missing_numbers(session)
+    if missing and despite_missing is None:
+        raise Refusal("device_numbers_missing", devices=missing)
+    if despite_missing is not None:
+        people.different(*(person.id for person in despite_missing))
     rounds = Round.objects.filter(session=session, alias_of=None)
     unfinished = rounds.filter(Q(standing__in=[Standing.PLAYING, Standing.DUE]))
     held = list(rounds.filter(standing=Standing.HELD).order_by("number").values_list("id", "number"))
@@ -140,6 +150,8 @@ def close(
             "held": [str(key) for key, _ in held],
             "carried_over_by": [str(person.id) for person in carried_over_by],
         }
+    if missing and despite_missing is not None:
+        carried |= {"missing": missing, "despite_missing": [str(person.id) for person in despite_missing]}
     events.announce(
         [
             Fact(
@@ -152,13 +164,18 @@ def close(
     )
 
 
-def _refuse_missing_numbers(session: TableSession) -> None:
-    missing = {
-        device.code: device.holes
-        for device in Device.objects.filter(table=session.table_id, revoked_at=None).exclude(holes=[])
-    }
-    if missing:
-        raise Refusal("device_numbers_missing", devices=missing)
+def missing_numbers(session: TableSession) -> dict[str, list[list[int]]]:
+    """Return the numbers of the table's devices that did not arrive: those lost on the way, and those that a device
+    says it gave and has not sent."""
+    missing: dict[str, list[list[int]]] = {}
+    for device in Device.objects.filter(table=session.table_id, revoked_at=None).order_by("code"):
+        ranges = [list(hole) for hole in device.holes]
+        stated = device.stated or {}
+        if stated.get("unsent") and stated["next"] - 1 > device.last_seq:
+            ranges.append([device.last_seq + 1, stated["next"] - 1])
+        if ranges:
+            missing[device.code] = ranges
+    return missing
 
 
 def of_code(code: str) -> Table:

@@ -27,7 +27,7 @@ from deploy.local import place
 from deploy.local.trouble import Trouble
 from settlement import cashier, floats, rule_sheets
 from settlement.floats import BlindCount
-from settlement.models import TableRules
+from settlement.models import CountKind, TableRules
 
 SECRETS = place.FOLDER / "demonstration.json"
 CAGE = "C1"
@@ -217,8 +217,10 @@ def _name(wanted: Mapping[str, Any]) -> str:
 
 
 def _open(table: Table, *, dealer: Person, supervisor: Person) -> None:
-    counts = [BlindCount(by=dealer, pieces=FLOAT), BlindCount(by=supervisor, pieces=FLOAT)]
-    floats.open_table(table=table, dealer=dealer, supervisor=supervisor, counts=counts, cage=CAGE)
+    for person in (dealer, supervisor):
+        count = BlindCount(by=person, pieces=FLOAT)
+        floats.count(table=table, kind=CountKind.OPENER, by=person, count=count)
+    floats.open_table(table=table, dealer=dealer, supervisor=supervisor, cage=CAGE)
 
 
 def device_codes(floor: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:

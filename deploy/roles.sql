@@ -122,6 +122,8 @@ BEGIN
             -- Money: the present of an account and of a hold. Journals, entries, settlements and lines never change.
             ('settlement_account',   'balance held version',                                             false),
             ('settlement_hold',      'ended_at outcome',                                                 false),
+            -- A count that was asked for ends: with the count that was accepted, or without.
+            ('settlement_counting',  'state accepted_id ended_at',                                       false),
             -- The last number of a series; a slip on its way; a claim that is paid or void once.
             ('settlement_series',    'last',                                                             false),
             ('settlement_slip',      'state series_id number cage',                                      false),

@@ -50,6 +50,12 @@ CASH = {
     "sign_off": environment.number("CASH_SIGN_OFF_LIMIT", default=20_000_000, least=0, most=10**12),
     "second_person": environment.number("CASH_SECOND_PERSON_LIMIT", default=50_000_000, least=0, most=10**12),
 }
+# From when on a count's difference (minor units, of either sign) is written up, told to surveillance, told to the
+# regulator: `2026-01-01 >=10000 >90000 >=360000`, further dates behind a comma. What is below is posted, and no more.
+VARIANCE_LIMITS: list[dict[str, str]] = [
+    dict(zip(("from", "note", "incident", "notify"), words.split(), strict=True))
+    for words in environment.words("VARIANCE_LIMITS", default="2026-01-01 >=10000 >90000 >=360000")
+]
 # Webhooks: seconds of a worker's claim, hours for which a replaced secret still signs, a file of certificate
 # authorities beside a private network's receivers (empty: the system's). A demonstration may send without TLS, to its
 # own machine and to private networks that nobody named; `check --deploy` refuses it.

@@ -26,7 +26,7 @@ from casino.events import Act, Fact, Principal
 from casino.models import Device, Person, Table, TableSession
 from deploy.recordings import tape
 from settlement import cashier, floats, rule_sheets
-from settlement.floats import BlindCount
+from settlement.floats import BlindCount, Box, Saved
 from settlement.models import RuleSheet
 from tests.rules.given import Short
 
@@ -166,16 +166,24 @@ def a_table(
         rule_sheets.put_in_force(
             table=table, sheet=sheet.id, from_=act.now, by=house.author, approved_by=house.approver
         )
-        counts = [BlindCount(by=person, pieces=FLOAT) for person in (dealer, supervisor)]
-        session = floats.open_table(
-            table=table, dealer=dealer, supervisor=supervisor, counts=counts, cage=CAGE
-        )
+        counted(table, "opener", dealer, supervisor)
+        session = floats.open_table(table=table, dealer=dealer, supervisor=supervisor, cage=CAGE)
     table.refresh_from_db()
     made = AtTable(table, session, dealer, supervisor, sheet, {})
     for kind in ("terminal", *(["camera"] if camera else [])):
         a_device(at=made, code=f"{code}-{kind}")
     house.tables[code] = made
     return made
+
+
+def counted(
+    table: Table, kind: str, *people: Person, pieces: Mapping[int, int] = FLOAT, box: Box | None = None
+) -> Saved:
+    """Let these people count the same, one after the other. In an act."""
+    for person in people:
+        count = BlindCount(by=person, pieces=dict(pieces))
+        saved = floats.count(table=table, kind=kind, by=person, count=count, box=box)
+    return saved
 
 
 def a_device(*, at: AtTable, code: str) -> Device:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.contrib import admin
+from django.http import HttpRequest
 
 from audit.admin.floor import Few
 from audit.admin.lists import Calendar, ReadOnly
@@ -13,6 +14,8 @@ from settlement.models import (
     Account,
     CashAct,
     Count,
+    Counting,
+    Drop,
     Entry,
     Float,
     Hold,
@@ -140,15 +143,83 @@ class CashActAdmin(ReadOnly):
     search_help_text = "A journal's or a session's id, a person's reference, a document or a cage."
 
 
+class Expected(ReadOnly):
+    """What shows or adds up to the figure a tray should hold: for those alone who may see it."""
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        duties = getattr(request.user, "has_duty", lambda _: False)
+        return super().has_view_permission(request, obj) and duties("see_expected")
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return super().has_module_permission(request) and self.has_view_permission(request)
+
+
+@admin.register(Counting)
+class CountingAdmin(ReadOnly):
+    list_display = (
+        "id",
+        "table",
+        "session_id",
+        "kind",
+        "state",
+        "asked_by",
+        "asked_at",
+        "carried_by",
+        "cage",
+        "ended_at",
+    )
+    list_filter = ("kind", "state")
+    list_select_related = ("table", "asked_by", "carried_by")
+    finds: ClassVar = {"uuid": ("id", "session"), "word": ("table__code", "asked_by__badge")}
+
+
 @admin.register(Count)
-class CountAdmin(ReadOnly):
-    list_display = ("id", "session_id", "kind", "ordinal", "amount", "currency", "counted_by", "counted_at")
+class CountAdmin(Expected):
+    list_display = (
+        "id",
+        "counting_id",
+        "ordinal",
+        "amount",
+        "currency",
+        "counted_by",
+        "counted_at",
+        "supersedes_id",
+    )
     list_select_related = ("counted_by",)
-    finds: ClassVar = {"uuid": ("id", "session"), "word": ("counted_by__badge",)}
+    finds: ClassVar = {"uuid": ("id", "counting"), "word": ("counted_by__badge",)}
 
 
 @admin.register(Float)
-class FloatAdmin(ReadOnly):
-    list_display = ("id", "session_id", "kind", "count", "expected", "cage", "accepted_at")
+class FloatAdmin(Expected):
+    list_display = (
+        "id",
+        "session_id",
+        "kind",
+        "count",
+        "expected",
+        "grade",
+        "cage",
+        "gaming_day",
+        "accepted_at",
+    )
+    list_filter = ("kind", "grade")
+    list_select_related = ("count",)
+    finds: ClassVar = {"uuid": ("id", "session", "journal"), "word": ("cage",)}
+
+
+@admin.register(Drop)
+class DropAdmin(Expected):
+    list_display = (
+        "id",
+        "session_id",
+        "until_id",
+        "count",
+        "recorded",
+        "grade",
+        "cage",
+        "gaming_day",
+        "accepted_at",
+    )
+    list_filter = ("grade",)
     list_select_related = ("count",)
     finds: ClassVar = {"uuid": ("id", "session", "journal"), "word": ("cage",)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema
@@ -13,6 +14,7 @@ from audit import log
 from audit.models import LogEntry
 from casino.api import door
 from casino.refusals import Refusal
+from settlement import floats
 
 MOST_ENTRIES = 200
 
@@ -56,7 +58,10 @@ class EntryAnswer(serializers.Serializer[Any]):
     actor = ActorAnswer()
     request = serializers.CharField()
     hash = serializers.CharField()
-    bytes = serializers.CharField(help_text="the entry itself: canonical JSON")
+    bytes = serializers.CharField(
+        allow_null=True, help_text="the entry itself: canonical JSON; null while its table is being counted"
+    )
+    reason = serializers.CharField(required=False, help_text="why it is null: count_open")
 
 
 class EntriesAnswer(serializers.Serializer[Any]):
@@ -76,10 +81,11 @@ class Entries(door.Door):
         asked["actor"] = str(asked["actor"]) if "actor" in asked else ""
         filters = log.Filters(**asked)
         before = int(cursor) if cursor else None
+        hidden = floats.hidden_from(self.person)
         page = self.act(lambda _: log.read(filters=filters, before=before, limit=limit))
         return Response(
             {
-                "entries": [_entry(entry) for entry in page.entries],
+                "entries": [_entry(entry, hidden) for entry in page.entries],
                 "next": None if page.before is None else str(page.before),
             }
         )
@@ -94,7 +100,9 @@ def _query(request: Request) -> dict[str, Any]:
     return dict(read.validated_data)
 
 
-def _entry(entry: LogEntry) -> dict[str, Any]:
+def _entry(entry: LogEntry, hidden: Collection[str]) -> dict[str, Any]:
+    """Return an entry; what it says of a table that is being counted is kept back from whoever may count there."""
+    counted = entry.table_code in hidden
     return {
         "id": entry.id,
         "at": log.stamp(entry.recorded_at),
@@ -111,5 +119,6 @@ def _entry(entry: LogEntry) -> dict[str, Any]:
         },
         "request": entry.request_id,
         "hash": bytes(entry.leaf_hash).hex(),
-        "bytes": bytes(entry.bytes).decode(),
+        "bytes": None if counted else bytes(entry.bytes).decode(),
+        **({"reason": floats.COUNT_OPEN} if counted else {}),
     }

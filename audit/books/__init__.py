@@ -16,6 +16,7 @@ from audit.books import (
     cases,
     cash,
     counted,
+    counts,
     covers,
     dated,
     decided,
@@ -127,7 +128,18 @@ INVARIANTS: dict[str, Invariant] = {
     "I11": Invariant(
         "dated", (dated.journals_in_their_day, dated.rounds_keep_their_day), (dated.dated_by_its_bets,)
     ),
-    "I12": Invariant("counted", (cash.pieces_add_up, *slips.SWEEPS)),
+    "I12": Invariant(
+        "counted",
+        (
+            counts.worth_their_pieces,
+            counts.accepted_as_counted,
+            counts.differences_posted_once,
+            counts.boxes_hold_what_went_in,
+            counts.won_by_both_roads,
+            cash.pieces_add_up,
+            *slips.SWEEPS,
+        ),
+    ),
     "I13": Invariant(
         "two people",
         (

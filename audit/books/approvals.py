@@ -18,15 +18,31 @@ SELECT 'rule-sheets/' || sha256, 'proposed and approved by ' || approved_by_id, 
 SELECT 'sheets in force/' || t.code || ' from ' || r.in_force_from, 'set and approved by ' || r.set_by_id, 'two people'
   FROM settlement_tablerules r JOIN casino_table t ON t.id = r.table_id WHERE r.set_by_id = r.approved_by_id
  UNION ALL
-SELECT 'sessions/' || session_id || '/' || kind, count(*) || ' counts by ' || count(DISTINCT counted_by_id)
-       || ' people', 'each by another person'
-  FROM settlement_count GROUP BY session_id, kind HAVING count(DISTINCT counted_by_id) < count(*)
+SELECT 'countings/' || counting_id, count(*) || ' counts by ' || count(DISTINCT counted_by_id) || ' people',
+       'each by another person'
+  FROM settlement_count WHERE supersedes_id IS NULL
+ GROUP BY counting_id HAVING count(DISTINCT counted_by_id) < count(*)
  UNION ALL
-SELECT 'floats/' || f.id, (SELECT count(*) FROM settlement_count c WHERE c.session_id = f.session_id
-                              AND c.kind = f.kind AND c.counted_at <= f.accepted_at) || ' counts before it', 'two'
-  FROM settlement_float f WHERE f.accepted_at >= %(since)s
-   AND (SELECT count(DISTINCT counted_by_id) FROM settlement_count c WHERE c.session_id = f.session_id
-           AND c.kind = f.kind AND c.counted_at <= f.accepted_at) < 2
+SELECT 'counts/' || c.id, 'corrects that of ' || b.counted_by_id, 'the own'
+  FROM settlement_count c JOIN settlement_count b ON b.id = c.supersedes_id
+ WHERE c.counted_at >= %(since)s AND (b.counted_by_id, b.counting_id) <> (c.counted_by_id, c.counting_id)
+ UNION ALL
+SELECT 'counts/' || c.id, 'counted by who carried the box', 'somebody else'
+  FROM settlement_count c JOIN settlement_counting n ON n.id = c.counting_id AND n.carried_by_id = c.counted_by_id
+ WHERE c.counted_at >= %(since)s
+ UNION ALL
+SELECT taken.what, (SELECT count(DISTINCT counted_by_id) FROM settlement_count c
+                     WHERE c.counting_id = taken.counting_id) || ' people counted', 'two'
+  FROM (SELECT 'floats/' || f.id, c.counting_id FROM settlement_float f JOIN settlement_count c ON c.id = f.count_id
+         WHERE f.accepted_at >= %(since)s
+         UNION ALL
+        SELECT 'drops/' || d.id, c.counting_id FROM settlement_drop d JOIN settlement_count c ON c.id = d.count_id
+         WHERE d.accepted_at >= %(since)s) AS taken (what, counting_id)
+ WHERE (SELECT count(DISTINCT counted_by_id) FROM settlement_count c WHERE c.counting_id = taken.counting_id) < 2
+ UNION ALL
+SELECT 'floats/' || id, 'missing numbers overridden by ' || coalesce(override_first_id::text, 'nobody'), 'two people'
+  FROM settlement_float
+ WHERE accepted_at >= %(since)s AND missing <> '{}' AND (override_first_id = override_second_id) IS NOT FALSE
  UNION ALL
 SELECT 'rounds/' || round_id || '/revisions/' || revision, 'asked for and approved by ' || acted_by_id, 'two people'
   FROM settlement_settlement WHERE id >= %(since_id)s AND acted_by_id = approved_by_id

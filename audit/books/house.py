@@ -41,25 +41,64 @@ SHEETS_IN_FORCE = Pair(
     """,
 )
 
+COUNTINGS = Pair(
+    "countings",
+    ("counting.asked",),
+    """
+    SELECT c.id::text, jsonb_build_object(
+        'table', t.code, 'kind', c.kind, 'session', c.session_id, 'box', c.box_id, 'carried_by', c.carried_by_id,
+        'cage', c.cage, 'by', c.asked_by_id, 'at', c.asked_at)
+      FROM settlement_counting c JOIN casino_table t ON t.id = c.table_id WHERE c.asked_at >= %(since)s
+    """,
+    """
+    SELECT split_part(t.subject, '/', 2),
+           t.data || jsonb_build_object('table', t.table_code, 'by', t.person, 'at', t.at) FROM told t
+    """,
+)
+
+COUNTINGS_ENDED = Pair(
+    "countings ended",
+    ("counting.accepted", "counting.withdrawn"),
+    """
+    SELECT c.id::text, jsonb_build_object('action', 'counting.' || c.state, 'kind', c.kind, 'count', c.accepted_id,
+                                          'at', c.ended_at)
+      FROM settlement_counting c WHERE c.ended_at >= %(since)s
+    """,
+    """
+    SELECT split_part(t.subject, '/', 2), jsonb_build_object(
+        'action', t.action, 'kind', t.data -> 'kind', 'count', t.data -> 'count', 'at', t.at) FROM told t
+    """,
+)
+
+# The entry has the hash of a count's pieces under its random text: worked out again from the row.
 COUNTS = Pair(
     "counts",
     ("count.recorded",),
     """
     SELECT c.id::text, jsonb_build_object(
-        'session', c.session_id, 'kind', c.kind, 'ordinal', c.ordinal, 'lines', c.lines, 'amount', c.amount,
-        'currency', c.currency, 'by', c.counted_by_id, 'at', c.counted_at)
-      FROM settlement_count c WHERE c.counted_at >= %(since)s
+        'counting', c.counting_id, 'kind', n.kind, 'ordinal', c.ordinal, 'currency', c.currency,
+        'supersedes', c.supersedes_id, 'bank_version', c.bank_version, 'by', c.counted_by_id, 'at', c.counted_at,
+        'pieces_sha256', encode(sha256(convert_to(c.salt || ':' || coalesce((
+            SELECT string_agg((line ->> 'denomination') || '*' || (line ->> 'pieces'), ',' ORDER BY place)
+              FROM jsonb_array_elements(c.lines) WITH ORDINALITY AS l (line, place)), ''), 'UTF8')), 'hex'))
+      FROM settlement_count c JOIN settlement_counting n ON n.id = c.counting_id WHERE c.counted_at >= %(since)s
     """,
     "SELECT split_part(t.subject, '/', 2), t.data || jsonb_build_object('by', t.person, 'at', t.at) FROM told t",
 )
 
 FLOATS = Pair(
     "floats",
-    ("table.float_opened", "table.float_closed"),
+    ("table.float_opened", "table.float_closed", "table.float_counted"),
     """
     SELECT f.id::text, jsonb_build_object(
-        'session', f.session_id, 'count', f.count_id, 'expected', f.expected, 'cage', f.cage, 'at', f.accepted_at,
-        'action', CASE f.kind WHEN 'opener' THEN 'table.float_opened' ELSE 'table.float_closed' END,
+        'kind', f.kind, 'session', f.session_id, 'count', f.count_id, 'expected', f.expected, 'cage', f.cage,
+        'gaming_day', f.gaming_day, 'grade', f.grade, 'limits_from', f.limits_from, 'held', f.held,
+        'missing', f.missing, 'at', f.accepted_at,
+        'overridden_by', CASE WHEN f.override_first_id IS NULL THEN '[]'::jsonb
+                              ELSE jsonb_build_array(f.override_first_id, f.override_second_id) END,
+        'versions', jsonb_build_array(f.bank_version, f.guests_version, f.commission_version, f.drop_version),
+        'action', CASE f.kind WHEN 'opener' THEN 'table.float_opened' WHEN 'closer' THEN 'table.float_closed'
+                              ELSE 'table.float_counted' END,
         'journals', coalesce((SELECT jsonb_agg(id ORDER BY id) FROM unnest(
             ARRAY[f.journal_id, f.clearing_id, f.chips_left_id, f.variance_id]) AS id WHERE id IS NOT NULL), '[]'))
       FROM settlement_float f WHERE f.accepted_at >= %(since)s
@@ -67,6 +106,26 @@ FLOATS = Pair(
     """
     SELECT t.data ->> 'float', t.data - 'float' || jsonb_build_object(
         'at', t.at, 'action', t.action,
+        'journals', coalesce((SELECT jsonb_agg(j -> 'id' ORDER BY (j ->> 'id')::uuid)
+            FROM jsonb_array_elements(t.data -> 'journals') AS j), '[]'))
+      FROM told t
+    """,
+)
+
+DROPS = Pair(
+    "drops",
+    ("drop.counted",),
+    """
+    SELECT d.id::text, jsonb_build_object(
+        'session', d.session_id, 'until', d.until_id, 'count', d.count_id, 'recorded', d.recorded, 'cage', d.cage,
+        'gaming_day', d.gaming_day, 'grade', d.grade, 'limits_from', d.limits_from, 'at', d.accepted_at,
+        'journals', coalesce((SELECT jsonb_agg(id ORDER BY id) FROM unnest(ARRAY[d.journal_id, d.variance_id]) AS id
+                               WHERE id IS NOT NULL), '[]'))
+      FROM settlement_drop d WHERE d.accepted_at >= %(since)s
+    """,
+    """
+    SELECT t.data ->> 'drop', t.data - 'drop' || jsonb_build_object(
+        'at', t.at,
         'journals', coalesce((SELECT jsonb_agg(j -> 'id' ORDER BY (j ->> 'id')::uuid)
             FROM jsonb_array_elements(t.data -> 'journals') AS j), '[]'))
       FROM told t
@@ -209,8 +268,11 @@ PAIRS = (
     SHEETS_PROPOSED,
     SHEETS_APPROVED,
     SHEETS_IN_FORCE,
+    COUNTINGS,
+    COUNTINGS_ENDED,
     COUNTS,
     FLOATS,
+    DROPS,
     SESSIONS_OPENED,
     SESSIONS_CLOSED,
     DUTIES,

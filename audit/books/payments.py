@@ -216,6 +216,11 @@ WITH asked AS (
                                 (f.chips_left_id, 'chips_left'), (f.variance_id, 'variance')) AS part (journal, kind)
      WHERE part.journal >= %(since_id)s
      UNION ALL
+    SELECT part.journal, part.kind, NULL::uuid
+      FROM settlement_drop d
+     CROSS JOIN LATERAL (VALUES (d.journal_id, 'drop_counted'), (d.variance_id, 'variance')) AS part (journal, kind)
+     WHERE part.journal >= %(since_id)s
+     UNION ALL
     SELECT c.journal_id, c.kind, NULL::uuid FROM settlement_cashact c WHERE c.journal_id >= %(since_id)s
      UNION ALL
     SELECT x.journal_id, s.kind, NULL::uuid FROM settlement_slipstep x JOIN settlement_slip s ON s.id = x.slip_id

@@ -79,6 +79,8 @@ RIGHTS: dict[str, dict[str, Scope]] = {
     "settle": {"terminal": OWN, "dealer": DUTY, "supervisor": DUTY, "manager": ALL},
     "correct": {"supervisor": DUTY, "manager": ALL},
     "float": {"supervisor": DUTY, "manager": ALL},
+    "count": {"terminal": OWN, "dealer": DUTY, "supervisor": DUTY, "manager": ALL, "cashier": ALL},
+    "read_rundown": {"manager": ALL, "surveillance": ALL, "auditor": ALL},
     "read_ledger": {"manager": ALL, "cashier": ALL, "auditor": ALL},
     "read_sheets": {
         "terminal": OWN,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from rest_framework.response import Response
 from casino.api.door import Door, SignedMoney, described, money, page_of
 from casino.models import Role
 from casino.refusals import Refusal
+from settlement import floats
 from settlement.models import Account, AccountKind, Entry, Journal
 
 OF_A_TABLE = (
@@ -31,10 +33,13 @@ AccountShown = described(
     {
         "code": serializers.CharField(),
         "kind": serializers.CharField(),
-        "balance": SignedMoney(),
-        "held": SignedMoney(),
-        "available": SignedMoney(),
-        "version": serializers.IntegerField(),
+        "balance": SignedMoney(allow_null=True),
+        "held": SignedMoney(allow_null=True),
+        "available": SignedMoney(allow_null=True),
+        "version": serializers.IntegerField(allow_null=True),
+        "reason": serializers.CharField(
+            required=False, help_text="why figures are null: count_open, the table is being counted"
+        ),
     },
 )
 EntryShown = described(
@@ -57,7 +62,7 @@ PAGING = [
 def accounts_in_scope(door: Door) -> QuerySet[Account]:
     """Return the accounts that the person may see; the others do not exist for them."""
     person = door.person
-    found = Account.objects.all()
+    found = Account.objects.select_related("table")
     if not person.has_duty("see_expected"):
         found = found.exclude(kind__in=OF_A_TABLE)
     if person.role == Role.CASHIER:
@@ -67,8 +72,20 @@ def accounts_in_scope(door: Door) -> QuerySet[Account]:
     return found
 
 
-def account_shown(account: Account) -> dict[str, Any]:
-    """Return an account as its balance stands."""
+def hidden_from(door: Door) -> set[str]:
+    """Return the tables of which no figure is shown now to the person who knocks: those that are being counted."""
+    return floats.hidden_from(door.person)
+
+
+def is_hidden(account: Account, hidden: Collection[str]) -> bool:
+    return account.table is not None and account.table.code in hidden
+
+
+def account_shown(account: Account, *, hidden: Collection[str] = ()) -> dict[str, Any]:
+    """Return an account as its balance stands; of a table in ``hidden``, without its figures."""
+    if is_hidden(account, hidden):
+        nothing = dict.fromkeys(("balance", "held", "available", "version"))
+        return {"code": account.code, "kind": account.kind, **nothing, "reason": floats.COUNT_OPEN}
     available = account.balance - account.held - (account.floor or 0)
     return {
         "code": account.code,
@@ -115,6 +132,7 @@ class Accounts(Door):
     def get(self, request: Request) -> Response:
         """List a page of accounts by code."""
         page = page_of(request)
+        hidden = hidden_from(self)
         found = accounts_in_scope(self).order_by("code")
         prefix = request.query_params.get("prefix", "")
         if prefix:
@@ -125,7 +143,7 @@ class Accounts(Door):
         shown = rows[: page.limit]
         return Response(
             {
-                "accounts": [account_shown(account) for account in shown],
+                "accounts": [account_shown(account, hidden=hidden) for account in shown],
                 "next": shown[-1].code if len(rows) > page.limit else None,
             }
         )
@@ -139,7 +157,7 @@ class AccountDetail(Door):
     @extend_schema(operation_id="readAccount", responses={200: AccountShown})
     def get(self, request: Request, code: str) -> Response:
         """Read an account's balance."""
-        return Response(account_shown(_account(self, code)))
+        return Response(account_shown(_account(self, code), hidden=hidden_from(self)))
 
 
 class AccountEntries(Door):
@@ -154,8 +172,11 @@ class AccountEntries(Door):
             200: described(
                 "Entries",
                 {
-                    "entries": EntryShown(many=True),
+                    "entries": EntryShown(many=True, allow_null=True),
                     "next": serializers.CharField(allow_null=True),
+                    "reason": serializers.CharField(
+                        required=False, help_text="why there are none: count_open"
+                    ),
                 },
             )
         },
@@ -163,9 +184,10 @@ class AccountEntries(Door):
     def get(self, request: Request, code: str) -> Response:
         """List a page of entries by version."""
         page = page_of(request)
-        found = (
-            Entry.objects.select_related("account").filter(account=_account(self, code)).order_by("-version")
-        )
+        account = _account(self, code)
+        if is_hidden(account, hidden_from(self)):
+            return Response({"entries": None, "next": None, "reason": floats.COUNT_OPEN})
+        found = Entry.objects.select_related("account").filter(account=account).order_by("-version")
         if page.cursor:
             if not page.cursor.isdecimal():
                 raise Refusal("malformed", fields={"cursor": "must be a version"})
@@ -199,7 +221,10 @@ class JournalDetail(Door):
                     "round": serializers.UUIDField(allow_null=True),
                     "reverses": serializers.UUIDField(allow_null=True),
                     "recorded_at": serializers.DateTimeField(),
-                    "entries": EntryShown(many=True),
+                    "entries": EntryShown(many=True, allow_null=True),
+                    "reason": serializers.CharField(
+                        required=False, help_text="why there are none: count_open"
+                    ),
                 },
             )
         },
@@ -209,10 +234,14 @@ class JournalDetail(Door):
         found = Journal.objects.filter(pk=journal).first()
         if found is None:
             raise Refusal("not_found")
-        entries = list(Entry.objects.select_related("account").filter(journal=found).order_by("ordinal"))
+        entries = list(
+            Entry.objects.select_related("account__table").filter(journal=found).order_by("ordinal")
+        )
         touched = {entry.account_id for entry in entries}
         if accounts_in_scope(self).filter(pk__in=touched).count() != len(touched):
             raise Refusal("not_found")
+        hidden = hidden_from(self)
+        counted = any(is_hidden(entry.account, hidden) for entry in entries)
         return Response(
             {
                 "id": str(found.id),
@@ -223,7 +252,8 @@ class JournalDetail(Door):
                 "round": str(found.round) if found.round else None,
                 "reverses": str(found.reverses_id) if found.reverses_id else None,
                 "recorded_at": found.recorded_at,
-                "entries": [_entry_shown(entry) for entry in entries],
+                "entries": None if counted else [_entry_shown(entry) for entry in entries],
+                **({"reason": floats.COUNT_OPEN} if counted else {}),
             }
         )
 

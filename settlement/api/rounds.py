@@ -15,7 +15,7 @@ from casino.api.door import Door, Shape, Whole, described, page_of
 from casino.events import Act
 from casino.models import Person, Round, RoundEvent, Table
 from casino.refusals import Refusal
-from settlement import settle
+from settlement import floats, settle
 from settlement.api import shown
 from settlement.models import Settlement
 
@@ -120,7 +120,10 @@ class RoundDetail(Door):
     def get(self, request: Request, round: UUID) -> Response:
         """Read a round."""
         stands = round_in_scope(self, round, "read_rounds")
-        return Response(shown.round_as_it_stands(stands))
+        answer = shown.round_as_it_stands(stands)
+        if answer["table"] in _hidden_from(self):
+            answer |= {"settlement": None, "reason": floats.COUNT_OPEN}
+        return Response(answer)
 
 
 class RoundSettlement(Door):
@@ -145,7 +148,15 @@ class RoundSettlement(Door):
         settlement = found.first()
         if settlement is None:
             raise Refusal("not_found")
-        return Response(shown.settlement(settlement))
+        answer = shown.settlement(settlement)
+        if stands.table.code in _hidden_from(self):
+            answer |= {"house_net": None, "lines": [], "bank": None, "reason": floats.COUNT_OPEN}
+        return Response(answer)
+
+
+def _hidden_from(door: Door) -> set[str]:
+    """Return the tables that are being counted: what their rounds came to is kept back from whoever knocks."""
+    return floats.hidden_from(door.request.user if isinstance(door.request.user, Person) else None)
 
 
 class TableRounds(Door):

@@ -1,47 +1,34 @@
-"""Doors of a table's session: opened and closed with a float that two people counted."""
+"""Doors of a table's session: opened and closed with a float that was counted and accepted before."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people, tables
-from casino.api.door import Door, Shape, Whole, described
+from casino.api.door import Door, Shape, SignedMoney, Whole, described, money, page_of
 from casino.events import Act
 from casino.models import Person, Role, Table
-from casino.refusals import Refusal
 from settlement import floats
-from settlement.floats import BlindCount
-
-KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
-
-
-class PiecesShape(Shape):
-    denomination = Whole(min_value=1, max_value=10**12)
-    pieces = Whole(min_value=0, max_value=10**6)
-
-
-class CountShape(Shape):
-    """One person's blind count, signed by badge and PIN."""
-
-    badge = serializers.CharField(max_length=40)
-    pin = serializers.CharField(max_length=200)
-    lines = serializers.ListField(child=PiecesShape(), min_length=1, max_length=40)
+from settlement.api.counts import KEY, at_table, of_badge
 
 
 class OpeningShape(Shape):
-    counts = serializers.ListField(child=CountShape(), min_length=2, max_length=3)
     dealer = serializers.CharField(max_length=40, help_text="badge")
     supervisor = serializers.CharField(max_length=40, help_text="badge")
     cage = serializers.RegexField(r"^[A-Z0-9]{1,20}\Z", required=False, default="")
 
 
+class SignedShape(Shape):
+    badge = serializers.CharField(max_length=40)
+    pin = serializers.CharField(max_length=200)
+
+
 class ClosingShape(Shape):
-    counts = serializers.ListField(child=CountShape(), min_length=2, max_length=3)
     last_round = Whole(min_value=0, max_value=2**31 - 1)
     cage = serializers.RegexField(r"^[A-Z0-9]{1,20}\Z", required=False, default="")
     carried_over_by = serializers.ListField(
@@ -51,12 +38,50 @@ class ClosingShape(Shape):
         required=False,
         help_text="badges",
     )
+    overridden_by = serializers.ListField(
+        child=SignedShape(),
+        min_length=2,
+        max_length=2,
+        required=False,
+        help_text="two people who close although device numbers are missing: the close is provisional",
+    )
+
+
+SessionShown = described(
+    "Session",
+    {
+        "session": serializers.UUIDField(),
+        "opened_at": serializers.DateTimeField(),
+        "closed_at": serializers.DateTimeField(allow_null=True),
+        "last_round": serializers.IntegerField(allow_null=True),
+        "state": serializers.ChoiceField(["open", "uncounted", "provisional", "closed"]),
+        "missing": serializers.DictField(
+            help_text="device numbers that had not arrived, of a provisional close"
+        ),
+    },
+)
+HeldShown = described(
+    "HeldAtClose",
+    {"round": serializers.UUIDField(), "number": serializers.IntegerField(), "locked": SignedMoney()},
+)
 
 
 class TableSessions(Door):
-    """Open a table."""
+    """A table's sessions."""
 
-    declares: ClassVar = {"POST": "float"}
+    declares: ClassVar = {"GET": "read_tables", "POST": "float"}
+
+    @extend_schema(
+        operation_id="listSessions",
+        responses={200: described("Sessions", {"sessions": SessionShown(many=True)})},
+    )
+    def get(self, request: Request, code: str) -> Response:
+        """List a table's sessions, newest first: ``uncounted`` while the drop of a closed one was not counted,
+        ``provisional`` where it was closed over missing device numbers."""
+        table = tables.of_code(code)
+        people.require_at(self.principal, "read_tables", table.id)
+        shown = floats.standings(table, limit=page_of(request).limit)
+        return Response({"sessions": [_session(one) for one in shown]})
 
     @extend_schema(
         operation_id="openTable",
@@ -70,45 +95,28 @@ class TableSessions(Door):
         },
     )
     def post(self, request: Request, code: str) -> Response:
-        """Open with two equal blind counts; where they differ, send a third person's with them."""
+        """Open with the opener that was counted and accepted."""
 
-        def prepare() -> tuple[Table, dict[str, Any], list[BlindCount]]:
-            table = self._table(code)
-            given = self.body(OpeningShape)
-            return table, given, [self.counted(count) for count in given["counts"]]
+        def prepare() -> tuple[Table, dict[str, Any]]:
+            return at_table(self, code, "float"), self.body(OpeningShape)
 
-        def do(
-            _: Act, prepared: tuple[Table, dict[str, Any], list[BlindCount]]
-        ) -> tuple[int, dict[str, Any]]:
-            table, given, counts = prepared
+        def do(_: Act, prepared: tuple[Table, dict[str, Any]]) -> tuple[int, dict[str, Any]]:
+            table, given = prepared
             session = floats.open_table(
                 table=table,
-                dealer=_of_badge(given["dealer"], Role.DEALER),
-                supervisor=_of_badge(given["supervisor"], Role.SUPERVISOR),
-                counts=counts,
+                dealer=of_badge(given["dealer"], Role.DEALER),
+                supervisor=of_badge(given["supervisor"], Role.SUPERVISOR),
                 cage=given["cage"],
             )
             return 201, {"session": str(session.id), "opened_at": session.opened_at.isoformat()}
 
         return self.once(prepare, do)
 
-    def counted(self, count: dict[str, Any]) -> BlindCount:
-        """Return a signed count; pieces of one denomination named twice are added."""
-        pieces: dict[int, int] = {}
-        for line in count["lines"]:
-            pieces[line["denomination"]] = pieces.get(line["denomination"], 0) + line["pieces"]
-        return BlindCount(by=self.second_person(count), pieces=pieces)
 
-    def _table(self, code: str) -> Table:
-        """A table that is closed has nobody on duty: a supervisor may open any, and closes their own."""
-        table = tables.of_code(code)
-        if table.state != Table.State.CLOSED:
-            people.require_at(self.principal, "float", table.id)
-        return table
-
-
-class TableClosing(TableSessions):
+class TableClosing(Door):
     """Close a table."""
+
+    declares: ClassVar = {"POST": "float"}
 
     @extend_schema(
         operation_id="closeTable",
@@ -117,37 +125,63 @@ class TableClosing(TableSessions):
         responses={
             201: described(
                 "SessionClosed",
-                {"session": serializers.UUIDField(), "last_round": serializers.IntegerField()},
+                {
+                    "session": serializers.UUIDField(),
+                    "last_round": serializers.IntegerField(),
+                    "provisional": serializers.BooleanField(),
+                    "missing": serializers.DictField(),
+                    "grade": serializers.CharField(
+                        help_text="of the difference: quiet, note, incident, notify"
+                    ),
+                    "break": serializers.UUIDField(
+                        allow_null=True, help_text="where the difference is written up"
+                    ),
+                    "held": HeldShown(many=True),
+                },
             )
         },
     )
     def post(self, request: Request, code: str) -> Response:
-        """Close with two equal blind counts and the last round's number."""
+        """Close with the closer that was counted and accepted, and the last round's number."""
 
-        def prepare() -> tuple[Table, dict[str, Any], list[BlindCount]]:
-            table = self._table(code)
+        def prepare() -> tuple[Table, dict[str, Any], list[Person]]:
+            table = at_table(self, code, "float")
             given = self.body(ClosingShape)
-            return table, given, [self.counted(count) for count in given["counts"]]
+            return table, given, [self.second_person(signed) for signed in given.get("overridden_by", ())]
 
-        def do(
-            _: Act, prepared: tuple[Table, dict[str, Any], list[BlindCount]]
-        ) -> tuple[int, dict[str, Any]]:
-            table, given, counts = prepared
-            carried = [_of_badge(badge) for badge in given.get("carried_over_by", ())]
+        def do(_: Act, prepared: tuple[Table, dict[str, Any], list[Person]]) -> tuple[int, dict[str, Any]]:
+            table, given, overriding = prepared
+            carried = [of_badge(badge) for badge in given.get("carried_over_by", ())]
             closed = floats.close_table(
                 table=table,
                 last_round=given["last_round"],
-                counts=counts,
                 cage=given["cage"],
                 carried_over_by=(carried[0], carried[1]) if carried else None,
+                overridden_by=(overriding[0], overriding[1]) if overriding else None,
             )
-            return 201, {"session": str(closed.session_id), "last_round": given["last_round"]}
+            return 201, {
+                "session": str(closed.float.session_id),
+                "last_round": given["last_round"],
+                "provisional": closed.is_provisional,
+                "missing": closed.float.missing,
+                "grade": closed.float.grade,
+                "break": str(closed.variance) if closed.variance else None,
+                "held": [
+                    {"round": round, "number": number, "locked": money(locked, table.currency)}
+                    for round, number, locked in closed.float.held
+                ],
+            }
 
         return self.once(prepare, do)
 
 
-def _of_badge(badge: str, role: Role | None = None) -> Person:
-    person = Person.objects.filter(badge=badge, is_active=True).first()
-    if person is None or (role is not None and person.role != role):
-        raise Refusal("invalid_value", fields={"badge": "no such person in that role"})
-    return person
+def _session(one: floats.SessionStanding) -> dict[str, Any]:
+    session = one.session
+    return {
+        "session": str(session.id),
+        "opened_at": session.opened_at.isoformat(),
+        "closed_at": session.closed_at.isoformat() if session.closed_at else None,
+        "last_round": session.last_round,
+        "state": one.state,
+        "missing": one.missing,
+    }

@@ -53,7 +53,10 @@ SettlementShown = described(
         "revision": serializers.IntegerField(),
         "outcome": serializers.ChoiceField(["settled", "voided"]),
         "currency": serializers.CharField(),
-        "house_net": SignedMoney(help_text="what the house won, commission among it"),
+        "house_net": SignedMoney(allow_null=True, help_text="what the house won, commission among it"),
+        "reason": serializers.CharField(
+            required=False, help_text="count_open: without lines and net while the table is being counted"
+        ),
         "gaming_day": serializers.DateField(),
         "settled_at": serializers.DateTimeField(),
         "sheet_sha256": serializers.CharField(),
@@ -139,6 +142,9 @@ RoundShown = described(
         "record": serializers.DictField(),
         "breaches": serializers.ListField(child=serializers.DictField()),
         "settlement": SettlementShown(allow_null=True),
+        "reason": serializers.CharField(
+            required=False, help_text="count_open: no settlement while it is counted"
+        ),
     },
 )
 

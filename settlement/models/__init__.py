@@ -13,7 +13,7 @@ from __future__ import annotations
 from django.db import models
 
 from settlement.models.cash import INWARD, CashAct, CashKind, Means
-from settlement.models.counts import Count, CountKind, Float
+from settlement.models.counts import Count, Counting, CountKind, Drop, Float, Grade
 from settlement.models.days import DayJob, DayState, GamingDay, Report, ReportFile, Shift
 from settlement.models.external import CashierSystem, ExternalCall, ExternalHold
 from settlement.models.ledger import Account, AccountKind, Entry, Hold, Journal, JournalKind
@@ -63,15 +63,17 @@ __all__ = [
     "BreakCode",
     "BreakState",
     "BreakStep",
-    "Chunk",
     "CashAct",
     "CashKind",
     "CashierSystem",
+    "Chunk",
     "Count",
     "CountKind",
+    "Counting",
     "DayJob",
     "DayState",
     "Delivery",
+    "Drop",
     "Endpoint",
     "EndpointChange",
     "Entry",
@@ -79,6 +81,7 @@ __all__ = [
     "ExternalHold",
     "Float",
     "GamingDay",
+    "Grade",
     "Hold",
     "Journal",
     "JournalKind",
@@ -125,6 +128,7 @@ APPEND_ONLY: tuple[type[models.Model], ...] = (
     Line,
     Count,
     Float,
+    Drop,
     CashAct,
     Message,
     EndpointChange,
@@ -161,6 +165,7 @@ CHANGES: dict[type[models.Model], tuple[str, ...]] = {
     RuleSheet: ("approved_by_id", "approved_at"),
     Account: ("balance", "held", "version"),
     Hold: ("ended_at", "outcome"),
+    Counting: ("state", "accepted_id", "ended_at"),
     OutsideLine: ("match_id",),
     Series: ("last",),
     Slip: ("state", "series_id", "number", "cage"),

@@ -28,6 +28,7 @@ APPEND_ONLY = (
     "settlement_line",
     "settlement_count",
     "settlement_float",
+    "settlement_drop",
     "settlement_message",
     "settlement_endpointchange",
     "settlement_attempt",

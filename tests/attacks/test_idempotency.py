@@ -109,24 +109,23 @@ def test_a_refusal_is_remembered_too(author: Client) -> None:
 
 
 def test_a_wrong_pin_is_not_remembered(author: Client) -> None:
-    count = {"badge": "S01", "lines": [{"denomination": 100, "pieces": 1}]}
     a_person("supervisor", "S01", pin=PIN)
     with act():
         tables.add(code="PD01", currency="THB", camera=False)
 
-    def open_table(pin: str) -> Any:
-        counts = [count | {"pin": pin}, count | {"pin": pin}]
-        body = {"counts": counts, "dealer": "D01", "supervisor": "S01"}
+    def count(pin: str) -> Any:
+        lines = [{"denomination": 100, "pieces": 1}]
+        body = {"kind": "closer", "badge": "S01", "pin": pin, "lines": lines}
         return author.post(
-            "/api/v1/tables/PD01/sessions", json.dumps(body), content_type="application/json",
+            "/api/v1/tables/PD01/counts", json.dumps(body), content_type="application/json",
             headers={"Idempotency-Key": "k1"},
         )  # fmt: skip
 
-    assert open_table("000000").json()["code"] == "wrong_secret"
+    assert count("000000").json()["code"] == "wrong_secret"
     assert not StoredAnswer.objects.exists()
     # The right one comes further, under the same key: another refusal, and that one is kept.
-    assert open_table(PIN).json()["code"] == "invalid_value"
-    assert open_table(PIN)["Idempotency-Replayed"] == "true"
+    assert count(PIN).json()["code"] == "table_closed"
+    assert count(PIN)["Idempotency-Replayed"] == "true"
     assert not TableSession.objects.exists()
 
 

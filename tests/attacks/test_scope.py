@@ -74,7 +74,7 @@ def a_slip(floor: Floor) -> UUID:
     return asked.slip.id
 
 
-COUNT = {"badge": "S01", "pin": PIN, "lines": [{"denomination": 100, "pieces": 1}]}
+COUNT = {"kind": "shift", "badge": "S01", "pin": PIN, "lines": [{"denomination": 100, "pieces": 1}]}
 BODIES: dict[tuple[str, str], Any] = {
     ("api/v1/devices/<uuid:device>/gaps/<int:first>-<int:last>/waive", "POST"): {
         "reason": "x", "badge": "S01", "pin": PIN,
@@ -82,10 +82,9 @@ BODIES: dict[tuple[str, str], Any] = {
     ("api/v1/tables/<str:code>/stop", "POST"): {"reason": "other"},
     ("api/v1/tables/<str:code>/duty", "POST"): {"role": "dealer", "badge": "D01", "pin": PIN},
     ("api/v1/rounds/<uuid:round>/corrections", "POST"): {"acts": [1], "reason": "x", "badge": "S01", "pin": PIN},
-    ("api/v1/tables/<str:code>/sessions", "POST"): {
-        "counts": [COUNT, COUNT], "dealer": "D01", "supervisor": "S01",
-    },
-    ("api/v1/tables/<str:code>/sessions/close", "POST"): {"counts": [COUNT, COUNT], "last_round": 0},
+    ("api/v1/tables/<str:code>/counts", "POST"): COUNT,
+    ("api/v1/tables/<str:code>/sessions", "POST"): {"dealer": "D01", "supervisor": "S01"},
+    ("api/v1/tables/<str:code>/sessions/close", "POST"): {"last_round": 0},
     ("api/v1/tables/<str:code>/events", "POST"): {},
 }  # fmt: skip
 """What a request must say to come as far as its object."""

@@ -23,10 +23,10 @@ from audit.checkpoints import Store
 from casino import devices, events, people, tables
 from casino.models import Device, Person, Round, RoundEvent, Table, TableSession
 from settlement import cashier, floats, rule_sheets, settle
-from settlement.floats import BlindCount
-from tests import database
+from tests import database, world
 from tests.audit import tills
 from tests.audit.evidence import Evidence, copied
+from tests.audit.listeners import Listeners
 from tests.audit.papers import Papers
 from tests.audit.spoiling import spoilt, superuser
 from tests.database import Connection, House
@@ -141,6 +141,8 @@ class _Builder:
     def build(self) -> dict[str, UUID]:
         with self.act():
             self._hire()
+        listeners = Listeners(manager=self.staff["M01"])
+        with self.act():
             cashier.stock(cage="C1", amount=10**9, document="first")
             cashier.deposit(ref="A17", amount=5_000_000, cage="C1", document="A17")
         for code in ROUNDS:
@@ -162,10 +164,18 @@ class _Builder:
         self._waive_a_gap()
         # Refused, and its number used up.
         self._report("PD06", "card_dealt", held, {"hand": "p1", "position": 2, "card": "1S"})
-        tills.write(table="PD06", dealer=self.staff["D01"], manager=self.staff["M01"])
         papers = Papers(table="PD06", dealer=self.staff["D01"], supervisor=self.staff["S01"]).write()
+        tills.write(table="PD06", dealer=self.staff["D01"], manager=self.staff["M01"])
         self._close("PD01")
-        return {"corrected": corrected, "voided": voided, "held": held, "covered": covered, **papers}
+        listening = listeners.tell()
+        return {
+            **listening,
+            "corrected": corrected,
+            "voided": voided,
+            "held": held,
+            "covered": covered,
+            **papers,
+        }
 
     def _hire(self) -> None:
         for badge, role in (("D01", "dealer"), ("S01", "supervisor"), ("M01", "manager"), ("M02", "manager")):
@@ -192,8 +202,8 @@ class _Builder:
             rule_sheets.put_in_force(
                 table=table, sheet=sheet.id, from_=act.now, by=author, approved_by=approver
             )
-            counts = [BlindCount(by=dealer, pieces=PIECES), BlindCount(by=supervisor, pieces=PIECES)]
-            floats.open_table(table=table, dealer=dealer, supervisor=supervisor, counts=counts, cage="C1")
+            world.counted(table, "opener", dealer, supervisor, pieces=PIECES)
+            floats.open_table(table=table, dealer=dealer, supervisor=supervisor, cage="C1")
 
     def _send(self, code: str, reports: list[dict[str, Any]]) -> None:
         """Post reports as their devices would, the camera's first."""
@@ -329,11 +339,12 @@ class _Builder:
         table = Table.objects.get(code=code)
         last = max(filter(None, Round.objects.filter(table=table).values_list("number", flat=True)))
         with self.act():
-            counts = [BlindCount(by=self.staff[badge], pieces=PIECES) for badge in ("D01", "S01")]
+            world.counted(table, "closer", self.staff["D01"], self.staff["S01"], pieces=PIECES)
             carried = (self.staff["S01"], self.staff["M01"])
-            floats.close_table(
-                table=table, last_round=last, counts=counts, cage="C1", carried_over_by=carried
-            )
+            floats.close_table(table=table, last_round=last, cage="C1", carried_over_by=carried)
+        with self.act():
+            box = floats.Box(carried_by=self.staff["S01"], cage="C1")
+            world.counted(table, "drop", self.staff["M01"], self.staff["M02"], pieces={}, box=box)
 
 
 def _night() -> dict[str, list[list[dict[str, Any]]]]:

@@ -59,7 +59,7 @@ CASES = [
     Case("an account's version", "UPDATE settlement_account SET version = version + 1 WHERE code = 'table:PD01:bank'", "I2", "accounts/table:PD01:bank"),
     # I4
     Case("a revision's number", "UPDATE settlement_settlement SET revision = 3 WHERE round_id = %(corrected)s AND revision = 2", "I4 I17", "rounds/{corrected}"),
-    Case("a reversal removed", "DELETE FROM settlement_entry WHERE journal_id = {BACK}; DELETE FROM settlement_journal WHERE id = {BACK}; UPDATE settlement_settlement SET reversal_id = NULL WHERE round_id = %(corrected)s AND revision = 2".replace("{BACK}", BACK), "I4 I17 I2", "rounds/{corrected}"),
+    Case("a reversal removed", "DELETE FROM settlement_entry WHERE journal_id = {BACK}; DELETE FROM settlement_journal WHERE id = {BACK}; UPDATE settlement_settlement SET reversal_id = NULL WHERE round_id = %(corrected)s AND revision = 2".replace("{BACK}", BACK), "I4 I17 I2 I12", "rounds/{corrected}"),
     Case("a reversal that inverts less", f"UPDATE settlement_entry SET amount = amount + CASE ordinal WHEN 0 THEN 100 ELSE -100 END WHERE journal_id = {BACK} AND ordinal < 2", "I4 I17 I2", "rounds/{corrected}"),
     Case("a reversal's time", f"UPDATE settlement_journal SET recorded_at = recorded_at + interval '1 s' WHERE id = {BACK}", "I4 I17", "rounds/{corrected}"),
     Case("a reversal reversed", f"UPDATE settlement_journal SET reverses_id = {BACK}, kind = 'round_reversal' WHERE id = {J}", "I4 I17 I6", "journals/"),
@@ -70,7 +70,7 @@ CASES = [
     Case("a revision deleted with its journals", """
         DELETE FROM settlement_entry WHERE journal_id IN (SELECT unnest(ARRAY[journal_id, reversal_id]) FROM settlement_settlement WHERE round_id = %(corrected)s AND revision = 2);
         DELETE FROM settlement_line WHERE settlement_id IN (SELECT id FROM settlement_settlement WHERE round_id = %(corrected)s AND revision = 2);
-        DELETE FROM settlement_settlement WHERE round_id = %(corrected)s AND revision = 2""", "I2 I1 I17 I4 I6 I8", "accounts/"),
+        DELETE FROM settlement_settlement WHERE round_id = %(corrected)s AND revision = 2""", "I2 I1 I17 I4 I6 I8 I12", "accounts/"),
     # I5
     Case("a stored answer twice", "INSERT INTO casino_storedanswer (client, key, request_sha256, status, body, answered_at) SELECT 'c', 'k', sha256(''), 200, '{}', now() FROM generate_series(1, 2)", "I5", "keys/c/k"),
     Case("a failure kept as an answer", "INSERT INTO casino_storedanswer (client, key, request_sha256, status, body, answered_at) VALUES ('c', 'k', sha256(''), 500, '{}', now())", "I5", "keys/c/k"),
@@ -128,11 +128,16 @@ CASES = [
     Case("an event's hash", f"UPDATE casino_roundevent SET sha256 = sha256('x') WHERE id = {CARD}", "I17", "events/"),
     Case("an entry of a batch gone", f"DELETE FROM audit_logentry WHERE action = 'round.recorded' AND round = {SR}", "I17 I18", "events/"),
     Case("who approved", "UPDATE settlement_settlement SET approved_by_id = (SELECT id FROM casino_person WHERE badge = 'M02') WHERE round_id = %(corrected)s AND revision = 2", "I17", "settlements/"),
-    Case("a settlement's entry gone", f"DELETE FROM audit_logentry WHERE action = 'round.settled' AND round = {SR}", "I17 I18", "settlements/"),
+    Case("a settlement's entry gone", f"DELETE FROM audit_logentry WHERE action = 'round.settled' AND round = {SR}", "I17 I18 I15", "settlements/"),
     Case("the reasons of a held round", "UPDATE casino_round SET reasons = '{reads_differ}' WHERE id = %(held)s", "I17", "held rounds/{held}"),
     Case("who counted", "UPDATE settlement_count SET counted_by_id = (SELECT id FROM casino_person WHERE badge = 'M02') WHERE ordinal = 2", "I17", "counts/"),
-    Case("what was counted", "UPDATE settlement_count SET lines = '[{\"denomination\": 10000, \"pieces\": 401}, {\"denomination\": 2000, \"pieces\": 500}]' WHERE ordinal = 2", "I17", "counts/"),
-    Case("a float's expected value", "UPDATE settlement_float SET expected = 7 WHERE kind = 'closer'", "I17", "floats/"),
+    Case("what was counted", "UPDATE settlement_count SET lines = '[{\"denomination\": 10000, \"pieces\": 401}, {\"denomination\": 2000, \"pieces\": 500}]' WHERE ordinal = 2", "I17 I12", "counts/"),
+    Case("a float's expected value", "UPDATE settlement_float SET expected = 7 WHERE kind = 'closer'", "I17 I12", "floats/"),
+    # I12
+    Case("the first of two counts accepted", "UPDATE settlement_counting n SET accepted_id = (SELECT id FROM settlement_count c WHERE c.counting_id = n.id AND c.ordinal = 1) WHERE kind = 'closer'", "I12 I17", "countings/"),
+    Case("a variance that was not posted", "UPDATE settlement_float SET expected = expected + 100 WHERE kind = 'closer'", "I12 I17", "floats/"),
+    Case("what went into a box", "UPDATE settlement_drop SET recorded = 7", "I12 I17", "drops/"),
+    Case("where a session's play began", "UPDATE settlement_float SET guests_version = guests_version + 5 WHERE kind = 'opener' AND session_id = (SELECT session_id FROM settlement_drop)", "I12 I17", "sessions/"),
     Case("a role", "UPDATE casino_person SET role = 'manager' WHERE badge = 'D01'", "I17", "people/"),
     Case("a permission", "UPDATE casino_person SET permissions = '{see_expected}' WHERE badge = 'D01'", "I17", "people/"),
     Case("a person nobody hired", "INSERT INTO casino_person (id, password, badge, display_name, role, permissions, pin, is_active) VALUES (gen_random_uuid(), '', 'X', 'X', 'auditor', '{}', '', true)", "I17", "people/"),
@@ -148,8 +153,8 @@ CASES = [
     Case("a refused event's code", "UPDATE casino_refusedevent SET code = 'malformed'", "I17", "refused/"),
     Case("a journal's day", f"UPDATE settlement_journal SET gaming_day = gaming_day - 1 WHERE id = {J}", "I17 I11", "journals/"),
     Case("a wager of a posting", f"UPDATE settlement_entry SET wager = 'w99' WHERE journal_id = {J} AND ordinal = 0", "I17 I6", "journals/"),
-    Case("amounts, chain, account rows and lines, all in step", IN_STEP, "I7 I17 I6", "rounds/"),
-    Case("a deposit deleted from the log", "DELETE FROM audit_logentry WHERE action = 'wallet.deposited'", "I6 I17 I18", "journals/"),
+    Case("amounts, chain, account rows and lines, all in step", IN_STEP, "I7 I17 I6 I12", "rounds/"),
+    Case("a deposit deleted from the log", "DELETE FROM audit_logentry WHERE action = 'wallet.deposited'", "I6 I17 I18 I15", "journals/"),
 ]  # fmt: skip
 
 

@@ -10,11 +10,11 @@ from casino import events
 from casino.models import Person
 from settlement import days, floats, reports
 from settlement.days import checklist, shifts
-from settlement.floats import BlindCount
 from settlement.models import Report, Run, Shift
 from tests.casino.telling import TWO_HANDS
 from tests.settlement import floor
 from tests.settlement.floor import AtTable, a_person, act
+from tests.world import counted
 
 DAY = date(2026, 3, 1)
 BEGINS, ENDS = days.bounds(DAY)
@@ -44,12 +44,10 @@ def manager() -> Person:
 def a_table_closed(table: AtTable, *, last_round: int, baht: int = 0, now: datetime = NIGHT) -> None:
     """Count the float of a table twice, and close it with that."""
     pieces = {100_00: baht // 100}
-    counts = [BlindCount(by=person, pieces=pieces) for person in (table.dealer, table.supervisor)]
     held = (a_person("S-PD01", "supervisor"), a_person("M01", "manager"))
     with act(now=now):
-        floats.close_table(
-            table=table.table, last_round=last_round, counts=counts, cage="C1", carried_over_by=held
-        )
+        counted(table.table, "closer", table.dealer, table.supervisor, pieces=pieces)
+        floats.close_table(table=table.table, last_round=last_round, cage="C1", carried_over_by=held)
 
 
 def compared(day: date = DAY, *, levels: Sequence[str] = checklist.LEVELS, **more: Any) -> Run:

@@ -46,6 +46,7 @@ def test_whoever_may_see_what_is_expected_sees_every_account(played: RoundTold) 
     assert codes(client, prefix="table:PD01:") == [
         "table:PD01:bank",
         "table:PD01:commission",
+        "table:PD01:drop",
         "table:PD01:guests",
     ]
 

@@ -30,6 +30,7 @@ from tests.settlement.books import (
     journal,
     post,
 )
+from tests.world import counted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -80,16 +81,14 @@ def a_night() -> UUID:
         rule_sheets.propose(name="table", rules=PRESETS["seed_table"], by=ann)
         rule_sheets.approve(sheet=sheet.id, sha256=sheet.sha256, by=bo)
         rule_sheets.put_in_force(table=table, sheet=sheet.id, from_=NOW, by=ann, approved_by=bo)
-        floats.open_table(
-            table=table,
-            dealer=dealer,
-            supervisor=supervisor,
-            counts=[
-                floats.BlindCount(dealer, {500_00: 10}),
-                floats.BlindCount(supervisor, {500_00: 10}),
-            ],
-            cage="C1",
-        )
+        counted(table, "opener", dealer, supervisor, pieces={500_00: 10})
+        floats.open_table(table=table, dealer=dealer, supervisor=supervisor, cage="C1")
+    with act():
+        counted(table, "closer", dealer, supervisor, pieces={500_00: 10})
+        floats.close_table(table=table, last_round=0, cage="C1")
+    with act():
+        box = floats.Box(carried_by=supervisor, cage="C1")
+        counted(table, "drop", ann, bo, pieces={}, box=box)
     nok, round = a_wallet("A17", 1_000), a_round(table)
     with act():
         cashier.deposit(ref="B08", amount=100, cage="C1", document="one")
@@ -535,10 +534,12 @@ def test_one_person_is_not_two_and_a_sheet_is_its_bytes(application: Connection,
 )
 def test_a_count_is_whole_pieces_of_each_denomination_once(application: Connection, lines: str) -> None:
     a_night()
+    with act():
+        floats.count(table=a_table("PD02"), kind="opener", by=a_person("D1", "dealer"), count=None)
     sql = (
-        "INSERT INTO settlement_count (id, session_id, kind, ordinal, lines, currency, counted_by_id, counted_at)"
-        " SELECT gen_random_uuid(), session_id, 'closer', 1, %s::jsonb, 'THB', counted_by_id, now()"
-        " FROM settlement_count LIMIT 1 RETURNING amount"
+        "INSERT INTO settlement_count (id, counting_id, ordinal, lines, currency, counted_by_id, counted_at, salt)"
+        " SELECT gen_random_uuid(), id, 1, %s::jsonb, 'THB', asked_by_id, now(), ''"
+        " FROM settlement_counting WHERE state = 'open' RETURNING amount"
     )
 
     def worth(text: str) -> Attack:

@@ -14,7 +14,7 @@ from casino.models import Person, Table, TableSession
 from casino.refusals import Refusal
 from settlement import floats, ledger
 from settlement.floats import BlindCount
-from settlement.models import Count, Float, Journal
+from settlement.models import Break, Count, Float, Journal
 from tests.settlement import books
 from tests.settlement.books import (
     BANK,
@@ -47,7 +47,7 @@ def supervisor() -> Person:
 
 def counted(baht: int, *more: int) -> list[BlindCount]:
     """Two people count so many baht in chips of 100; further figures are those of a third."""
-    people = [dealer(), supervisor(), a_person("S2", "supervisor")]
+    people = [dealer(), supervisor(), a_person("M1", "manager")]
     figures = [baht, baht, *more] if not more or len(more) == 1 else [baht, *more]
     return [BlindCount(by, {100_00: figure // 100}) for by, figure in zip(people, figures, strict=False)]
 
@@ -57,13 +57,8 @@ def opened(
 ) -> Table:
     table = a_table()
     with act(now=NOW + timedelta(hours=hours)):
-        floats.open_table(
-            table=table,
-            dealer=dealer(),
-            supervisor=supervisor(),
-            counts=counts or counted(baht),
-            cage=cage,
-        )
+        saved(table, "opener", *(counts or counted(baht)))
+        floats.open_table(table=table, dealer=dealer(), supervisor=supervisor(), cage=cage)
     return table
 
 
@@ -71,7 +66,13 @@ def closed(
     table: Table, baht: int = 0, *, cage: str = "C1", counts: list[BlindCount] | None = None, hours: int = 1
 ) -> Float:
     with act(now=NOW + timedelta(hours=hours)):
-        return floats.close_table(table=table, last_round=0, counts=counts or counted(baht), cage=cage)
+        saved(table, "closer", *(counts or counted(baht)))
+        return floats.close_table(table=table, last_round=0, cage=cage).float
+
+
+def saved(table: Table, kind: str, *counts: BlindCount) -> list[str]:
+    """Save these counts one after the other; return who was needed after each."""
+    return [floats.count(table=table, kind=kind, by=count.by, count=count).needs for count in counts]
 
 
 def a_round_of(moves: list[tuple[str, int, str]]) -> Any:
@@ -269,13 +270,15 @@ def test_two_counts_that_differ_need_a_third_person_whose_count_decides() -> Non
     """Same value, other pieces: 2 × 500 is not 10 × 100."""
     first = BlindCount(dealer(), {500_00: 2})
     second = BlindCount(supervisor(), {100_00: 10})
-    third = BlindCount(a_person("S2", "supervisor"), {100_00: 9})
-    with pytest.raises(Refusal) as refused:
-        opened(counts=[first, second])
-    assert (refused.value.code, refused.value.fields, refused.value.extra) == ("count_differs", {}, {})
-    assert not Count.objects.exists()
+    third = BlindCount(a_person("M1", "manager"), {100_00: 9})
+    with act():
+        assert saved(a_table(), "opener", first, second) == ["second", "third"]
+    with pytest.raises(Refusal, match=r"^count_missing$"), act():
+        floats.open_table(table=a_table(), dealer=dealer(), supervisor=supervisor(), cage="C1")
+    found = Break.objects.get()
+    assert (found.code, found.amount) == ("COUNT_MISMATCH", 0)
 
-    opened(counts=[first, second, third])
+    opened(counts=[third])
     assert list(Count.objects.order_by("ordinal").values_list("amount", flat=True)) == [
         1_000_00,
         1_000_00,
@@ -295,11 +298,23 @@ def test_an_empty_denomination_is_the_same_as_one_not_named() -> None:
     ("counts", "code"),
     [
         (lambda: [BlindCount(dealer(), {100_00: 1})], "count_missing"),
-        (lambda: [BlindCount(dealer(), {100_00: 1})] * 2, "sod_violation"),
-        (lambda: [*counted(100), BlindCount(dealer(), {100_00: 1})], "sod_violation"),
+        (lambda: [BlindCount(supervisor(), {100_00: 1})] * 2, "sod_violation"),
+        (
+            lambda: [
+                *counted(100)[:1],
+                BlindCount(supervisor(), {100_00: 2}),
+                BlindCount(supervisor(), {100_00: 1}),
+            ],
+            "sod_violation",
+        ),
         (
             lambda: [BlindCount(dealer(), {100_00: 1}), BlindCount(a_person("C1", "cashier"), {100_00: 1})],
             "forbidden",
+        ),
+        (lambda: [BlindCount(supervisor(), {100_00: 1}), BlindCount(dealer(), {100_00: 1})], "forbidden"),
+        (
+            lambda: [BlindCount(a_person("M9", "manager", permissions=("see_expected",)), {1: 1})],
+            "sod_violation",
         ),
         (lambda: [BlindCount(by, {100_00: -1}) for by in (dealer(), supervisor())], "invalid_value"),
         (lambda: [BlindCount(by, {0: 1}) for by in (dealer(), supervisor())], "invalid_value"),
@@ -309,6 +324,8 @@ def test_an_empty_denomination_is_the_same_as_one_not_named() -> None:
         "one person twice",
         "the third counted before",
         "a cashier",
+        "a dealer second",
+        "somebody who may see what is expected",
         "minus one",
         "worth nothing",
     ],
@@ -322,12 +339,14 @@ def test_counts_are_two_different_peoples_of_the_floor(counts: Any, code: str) -
 
 def test_a_close_that_casino_refuses_moves_nothing() -> None:
     table = opened(10_000)
+    with act():
+        saved(table, "closer", *counted(9_000))
     with pytest.raises(Refusal, match="last_round_differs"), act():
-        floats.close_table(table=table, last_round=7, counts=counted(9_000), cage="C1")
+        floats.close_table(table=table, last_round=7, cage="C1")
 
     assert baht(BANK, VARIANCE, VAULT) == [10_000, 0, -10_000]
     assert tables.session_of(table.id) is not None
-    assert not Count.objects.filter(kind="closer").exists()
+    assert not Float.objects.filter(kind="closer").exists()
 
 
 def test_a_closed_table_is_not_closed_again() -> None:
@@ -343,13 +362,18 @@ def test_every_count_and_every_journal_of_a_float_is_witnessed() -> None:
 
     told = [action for (action,) in LogEntry.objects.order_by("id").values_list("action")]
     assert told == [
+        "counting.asked",
+        "count.recorded",
+        "count.recorded",
+        "counting.accepted",
         "table.opened",
-        "count.recorded",
-        "count.recorded",
         "table.float_opened",
+        "counting.asked",
         "count.recorded",
         "count.recorded",
+        "counting.accepted",
         "table.float_closed",
+        "break.opened",
         "table.closed",
     ]
     last = LogEntry.objects.get(action="table.float_closed")

@@ -1,0 +1,133 @@
+"""What a table won: for those who may see what a tray should hold, and for nobody while it is being counted."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any, ClassVar
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from casino import people, tables
+from casino.api.door import Door, SignedMoney, described, money
+from casino.models import Table, TableSession
+from casino.refusals import Refusal
+from settlement import floats
+from settlement.floats.rundown import Stretch
+
+AMOUNTS = (
+    "opener", "fills", "credits", "buy_ins", "drop", "takes", "pays", "commission", "corrections", "counted_off",
+    "wallet_win", "closer",
+)  # fmt: skip
+RESULTS = ("expected_tray", "win", "estimated_win", "variance")
+
+StretchShown = described(
+    "Stretch",
+    {
+        "session": serializers.UUIDField(),
+        "open": serializers.BooleanField(),
+        "provisional": serializers.BooleanField(),
+        "formula": serializers.IntegerField(),
+        **{name: SignedMoney(allow_null=True) for name in (*AMOUNTS, *RESULTS)},
+        "tray_win": SignedMoney(
+            help_text="takes − pays + commission + corrections, in chips", allow_null=True
+        ),
+        "hold_rate_bp": serializers.IntegerField(allow_null=True, help_text="win ÷ drop, basis points"),
+        "estimated_by_lines": serializers.BooleanField(help_text="a count is missing at one end"),
+        "unknown": serializers.DictField(help_text="each figure that is null, with its reason"),
+    },
+)
+
+
+class TableRundown(Door):
+    """The rundown of a session or of a gaming day."""
+
+    declares: ClassVar = {"GET": "read_rundown"}
+
+    @extend_schema(
+        operation_id="readRundown",
+        parameters=[
+            OpenApiParameter("session", UUID, description="one of the two"),
+            OpenApiParameter("gaming_day", date),
+        ],
+        responses={
+            200: described(
+                "Rundown",
+                {
+                    "table": serializers.CharField(),
+                    "gaming_day": serializers.DateField(allow_null=True),
+                    "stretches": StretchShown(many=True),
+                    "win": SignedMoney(allow_null=True),
+                    "estimated_win": SignedMoney(allow_null=True),
+                    "variance": SignedMoney(allow_null=True),
+                    "reason": serializers.CharField(
+                        help_text="count_open: nothing is shown while it is counted"
+                    ),
+                },
+            )
+        },
+    )
+    def get(self, request: Request, code: str) -> Response:
+        """Read what a table won, and why what is unknown is."""
+        table = tables.of_code(code)
+        people.require_at(self.principal, "read_rundown", table.id)
+        if not self.person.has_duty("see_expected"):
+            raise Refusal("forbidden")
+        stretches, day, totals = _asked_for(request, table)
+        hidden = table.code in floats.hidden_from(self.person)
+        return Response(
+            {
+                "table": table.code,
+                "gaming_day": day,
+                "stretches": [] if hidden else [_shown(one, table.currency) for one in stretches],
+                **{name: None if hidden else _money(value, table.currency) for name, value in totals.items()},
+                "reason": floats.COUNT_OPEN if hidden else "",
+            }
+        )
+
+
+def _asked_for(
+    request: Request, table: Table
+) -> tuple[tuple[Stretch, ...], date | None, dict[str, int | None]]:
+    session, day = request.query_params.get("session", ""), request.query_params.get("gaming_day", "")
+    if bool(session) == bool(day):
+        raise Refusal("missing_field", fields={"session": "a session or a gaming day"})
+    try:
+        if day:
+            found = floats.rundown.of_day(table, date.fromisoformat(day))
+            return found.stretches, found.gaming_day, found.totals
+        wanted = UUID(session)
+    except ValueError as fault:
+        raise Refusal("malformed", fields={"session": "a UUID", "gaming_day": "a date"}) from fault
+    if not TableSession.objects.filter(pk=wanted, table=table).exists():
+        raise Refusal("not_found")
+    one = floats.rundown.of_session(wanted)
+    totals = {
+        "win": one.rundown.win,
+        "estimated_win": one.rundown.estimated_win,
+        "variance": one.rundown.variance,
+    }
+    return (one,), None, totals
+
+
+def _shown(one: Stretch, currency: str) -> dict[str, Any]:
+    rundown, figures = one.rundown, one.rundown.figures
+    return {
+        "session": str(one.session),
+        "open": one.is_open,
+        "provisional": one.is_provisional,
+        "formula": rundown.formula,
+        **{name: _money(getattr(figures, name), currency) for name in AMOUNTS},
+        **{name: _money(getattr(rundown, name), currency) for name in RESULTS},
+        "tray_win": money(figures.tray_win, currency),
+        "hold_rate_bp": rundown.hold_rate_bp,
+        "estimated_by_lines": rundown.by_lines,
+        "unknown": rundown.unknown,
+    }
+
+
+def _money(amount: int | None, currency: str) -> dict[str, Any] | None:
+    return None if amount is None else money(amount, currency)

@@ -1,0 +1,250 @@
+"""What a table won, from its counts, its slips, its drop and its lines.
+
+A stretch lies between two counted floats of a session. What moved in between is read by the versions of the table's
+accounts that each float states: no clock decides what belongs to it. A day is the stretches that end in it; where a
+table went on over the start hour uncounted, its day is estimated by the day each journal was posted for, and says so.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from casino.models import Table, TableSession
+from settlement import days
+from settlement.days import formula
+from settlement.days.formula import Figures, Rundown
+from settlement.models import CountKind, Drop, Float
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A rundown of one session, or of the part of it that belongs to a gaming day. ``is_provisional``: it was closed
+    over missing device numbers; ``is_open``: it goes on."""
+
+    session: UUID
+    rundown: Rundown
+    is_open: bool
+    is_provisional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OfDay:
+    """A table's gaming day: its stretches, and win, estimated win and variance of them together."""
+
+    table: str
+    gaming_day: date
+    stretches: tuple[Stretch, ...]
+
+    @property
+    def totals(self) -> dict[str, int | None]:
+        return formula.summed(stretch.rundown for stretch in self.stretches)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """From one float (None: no count began it) to another (None: no count ended it yet); ``day`` narrows it to the
+    journals of one gaming day."""
+
+    begin: Float
+    end: Float | None
+    is_first: bool = True
+    day: date | None = None
+
+
+def of_session(session: UUID) -> Stretch:
+    """Return the rundown of a session, open or closed. Raises TableSession.DoesNotExist. Four statements, whatever was
+    played."""
+    found = TableSession.objects.select_related("table").get(pk=session)
+    counted = list(
+        Float.objects.filter(session=session).select_related("count").order_by("bank_version", "accepted_at")
+    )
+    if not counted:
+        nothing = Figures(opener=None, closer=None, drop=None, unknown={"opener": "not_counted"})
+        return _stretch(found, nothing, on=days.of(found.opened_at), closer=None)
+    opener, closer = counted[0], _closer(counted)
+    part = _Part(begin=opener, end=closer)
+    drops = list(Drop.objects.filter(session=session).select_related("count", "until"))
+    (moves,) = _moves(found.table, [part])
+    figures = _figures(part, moves=moves, drops=drops)
+    on = closer.gaming_day if closer else opener.gaming_day
+    return _stretch(found, figures, on=on, closer=closer)
+
+
+def of_day(table: Table, gaming_day: date) -> OfDay:
+    """Return the rundown of a table's gaming day. Five statements, whatever was played."""
+    begins, ends = days.bounds(gaming_day)
+    sessions = {
+        one.id: one
+        for one in TableSession.objects.filter(table=table, opened_at__lt=ends)
+        if one.closed_at is None or one.closed_at >= begins
+    }
+    counted: dict[UUID, list[Float]] = {}
+    for row in (
+        Float.objects.filter(session__in=sessions)
+        .select_related("count")
+        .order_by("bank_version", "accepted_at")
+    ):
+        counted.setdefault(row.session_id, []).append(row)
+    parts = {id: part for id, rows in counted.items() if (part := _part_of_day(rows, gaming_day)) is not None}
+    moves = dict(zip(parts, _moves(table, list(parts.values())), strict=True))
+    drops: dict[UUID, list[Drop]] = {}
+    for drop in Drop.objects.filter(session__in=sessions).select_related("count", "until"):
+        drops.setdefault(drop.session_id, []).append(drop)
+    stretches = []
+    for id, part in parts.items():
+        figures = _figures(part, moves=moves[id], drops=drops.get(id, []))
+        stretches.append(_stretch(sessions[id], figures, on=gaming_day, closer=part.end))
+    return OfDay(table=table.code, gaming_day=gaming_day, stretches=tuple(stretches))
+
+
+def _closer(counted: Sequence[Float]) -> Float | None:
+    return next((row for row in counted if row.kind == CountKind.CLOSER), None)
+
+
+def _part_of_day(counted: Sequence[Float], gaming_day: date) -> _Part | None:
+    """Return the part of a session that belongs to a day: from the opener or the rollover that ended the day before,
+    to the closer or the rollover that ended this one."""
+    rollovers = {row.gaming_day: row for row in counted if row.kind == CountKind.ROLLOVER}
+    opener, closer = counted[0], _closer(counted)
+    earlier = [row for day, row in rollovers.items() if day < gaming_day]
+    begin = max(earlier, key=lambda row: row.bank_version, default=opener)
+    end = rollovers.get(gaming_day) or (
+        closer if closer is not None and closer.gaming_day == gaming_day else None
+    )
+    if begin is opener and opener.gaming_day == gaming_day:
+        exact_begin = True
+    else:
+        exact_begin = begin is not opener and (gaming_day - begin.gaming_day).days == 1
+    if opener.gaming_day > gaming_day or (closer is not None and closer.gaming_day < gaming_day):
+        return None
+    goes_on = end is None and (closer is not None or any(day > gaming_day for day in rollovers))
+    narrowed = gaming_day if not exact_begin or goes_on else None
+    return _Part(begin=begin, end=end, is_first=exact_begin, day=narrowed)
+
+
+# What moved between two floats, by the versions of the table's accounts: chips by the lines of first revisions, what
+# later ones changed as corrections, slips and buy-ins by their journals. The variance of the float that ends a part is
+# its result and no move (``own``). A journal is seen by any account of the table
+# it touches, and counted once.
+_MOVES = """
+WITH part AS (
+    SELECT * FROM jsonb_to_recordset(%(parts)s::jsonb) AS p (
+        place int, account bigint, after bigint, upto bigint, day date, own uuid)
+), touched AS (
+    SELECT DISTINCT p.place, e.journal_id FROM part p
+      JOIN settlement_entry e ON e.account_id = p.account AND e.version > p.after
+       AND (p.upto IS NULL OR e.version <= p.upto)
+      JOIN settlement_journal j ON j.id = e.journal_id
+     WHERE (p.day IS NULL OR coalesce(j.orig_day, j.gaming_day) = p.day) AND j.id IS DISTINCT FROM p.own
+), moved AS (
+    SELECT t.place, j.id, j.kind, coalesce(s.revision, 1) AS revision,
+           coalesce(sum(e.amount) FILTER (WHERE a.kind = 'bank'), 0) AS bank,
+           coalesce(sum(e.amount) FILTER (WHERE a.kind = 'guests'), 0) AS guests,
+           coalesce(sum(e.amount) FILTER (WHERE a.kind = 'drop'), 0) AS in_the_box,
+           coalesce(sum(e.amount) FILTER (WHERE a.kind = 'wallet'), 0) AS wallets
+      FROM touched t JOIN settlement_journal j ON j.id = t.journal_id
+      JOIN settlement_entry e ON e.journal_id = j.id JOIN settlement_account a ON a.id = e.account_id
+      LEFT JOIN settlement_settlement s ON s.journal_id = j.id
+     GROUP BY t.place, j.id, j.kind, s.revision
+), lines AS (
+    SELECT m.place, coalesce(sum(-(l.gross - l.uncovered)) FILTER (WHERE l.gross - l.uncovered < 0), 0) AS takes,
+           coalesce(sum(l.gross - l.uncovered) FILTER (WHERE l.gross - l.uncovered > 0), 0) AS pays,
+           coalesce(sum(l.commission), 0) AS commission
+      FROM moved m JOIN settlement_settlement s ON s.journal_id = m.id AND m.kind = 'round' AND m.revision = 1
+      JOIN settlement_line l ON l.settlement_id = s.id AND l.account LIKE 'table:%%:guests'
+     GROUP BY m.place)
+SELECT m.place,
+       coalesce(sum(m.bank) FILTER (WHERE m.kind = 'fill'), 0)::bigint,
+       coalesce(-sum(m.bank) FILTER (WHERE m.kind = 'credit'), 0)::bigint,
+       coalesce(sum(m.in_the_box) FILTER (WHERE m.kind = 'buy_in'), 0)::bigint,
+       coalesce(max(l.takes), 0)::bigint, coalesce(max(l.pays), 0)::bigint, coalesce(max(l.commission), 0)::bigint,
+       coalesce(-sum(m.guests) FILTER (WHERE m.kind = 'round_reversal' OR m.kind = 'round' AND m.revision > 1), 0)
+           ::bigint,
+       coalesce(sum(m.bank) FILTER (WHERE m.kind IN ('variance', 'break_resolved')), 0)::bigint,
+       coalesce(-sum(m.wallets) FILTER (WHERE m.kind IN ('round', 'round_reversal')), 0)::bigint
+  FROM moved m LEFT JOIN lines l ON l.place = m.place GROUP BY m.place
+"""
+
+_ACCOUNTS = """
+SELECT split_part(code, ':', 3), id FROM settlement_account WHERE code = ANY(%s)
+"""
+_NAMES = (
+    "fills", "credits", "buy_ins", "takes", "pays", "commission", "corrections", "counted_off", "wallet_win",
+)  # fmt: skip
+
+
+def _moves(table: Table, parts: Sequence[_Part]) -> list[dict[str, int]]:
+    """Return what moved in each part. Two statements, whatever their number."""
+    with connection.cursor() as cursor:
+        codes = [f"table:{table.code}:{part}" for part in ("bank", "guests", "commission", "drop")]
+        cursor.execute(_ACCOUNTS, [codes])
+        accounts: dict[str, int] = dict(cursor.fetchall())
+        asked = [_asked(place, part, accounts) for place, part in enumerate(parts)]
+        cursor.execute(_MOVES, {"parts": json.dumps([row for rows in asked for row in rows])})
+        found = {row[0]: dict(zip(_NAMES, row[1:], strict=True)) for row in cursor.fetchall()}
+    return [found.get(place, dict.fromkeys(_NAMES, 0)) for place in range(len(parts))]
+
+
+def _asked(place: int, part: _Part, accounts: dict[str, int]) -> list[dict[str, Any]]:
+    return [
+        {
+            "place": place,
+            "account": id,
+            "after": getattr(part.begin, f"{name}_version"),
+            "upto": _upto(part.end, name),
+            "day": part.day.isoformat() if part.day else None,
+            "own": str(part.end.variance_id) if part.end and part.end.variance_id else None,
+        }
+        for name, id in accounts.items()
+    ]
+
+
+def _upto(end: Float | None, name: str) -> int | None:
+    version: int | None = None if end is None else getattr(end, f"{name}_version")
+    return version
+
+
+def _figures(part: _Part, *, moves: dict[str, int], drops: Sequence[Drop]) -> Figures:
+    unknown: dict[str, str] = {}
+    opener = part.begin.count.amount
+    if not part.is_first:
+        unknown["opener"] = "start_hour_uncounted"
+    closer = None if part.end is None else part.end.count.amount
+    if closer is None:
+        unknown["closer"] = "start_hour_uncounted" if part.day is not None else "open"
+    drop, why = _dropped(part, drops)
+    if drop is None:
+        unknown["drop"] = why
+    return Figures(
+        opener=opener if part.is_first else None, closer=closer, drop=drop, unknown=unknown, **moves
+    )
+
+
+def _dropped(part: _Part, drops: Sequence[Drop]) -> tuple[int | None, str]:
+    """Return what was counted of the boxes of a part, or None with the reason: its last box must have been carried off
+    with its end, and the one before its first with its beginning."""
+    if part.end is None or not part.is_first:
+        return None, "open" if part.end is None else "start_hour_uncounted"
+    end, begin = part.end, part.begin
+    inside = [drop for drop in drops if begin.drop_version <= drop.until.drop_version <= end.drop_version]
+    mine = [drop for drop in inside if drop.until_id != begin.id]
+    if not any(drop.until_id == end.id for drop in mine):
+        later = any(drop.until.drop_version >= end.drop_version and drop.until_id != end.id for drop in drops)
+        return None, "box_carried_later" if later else "drop_uncounted"
+    if begin.kind != CountKind.OPENER and not any(drop.until_id == begin.id for drop in inside):
+        return None, "box_carried_later"
+    return sum(drop.count.amount for drop in mine), ""
+
+
+def _stretch(session: TableSession, figures: Figures, *, on: date, closer: Float | None) -> Stretch:
+    return Stretch(
+        session=session.id,
+        rundown=formula.rundown(figures, on=on),
+        is_open=session.closed_at is None,
+        is_provisional=closer is not None and bool(closer.missing),
+    )

@@ -1,0 +1,144 @@
+"""One door for every count: whoever counts says what lies there, and what is complete is taken at once.
+
+An opener or a closer waits for the table to be opened or closed with it. The count of a shift or of the start hour, the
+table going on, and that of a drop box are posted with the count that completes them.
+"""
+
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import connection
+
+from casino import events
+from casino.events import Fact
+from casino.models import Person, Table
+from casino.refusals import Refusal
+from settlement import days, ledger
+from settlement.floats import accepting, counting, trays, variances
+from settlement.floats.accepting import Accepted
+from settlement.floats.counting import BlindCount, Box, Saved
+from settlement.floats.variances import Journals
+from settlement.models import Count, Counting, CountKind, Drop, Float
+
+
+def count(
+    *,
+    table: Table,
+    kind: str,
+    by: Person,
+    count: BlindCount | None,
+    box: Box | None = None,
+    supersedes: UUID | None = None,
+) -> Saved:
+    """Ask for a count (``count`` None) or save one person's; with the one that completes it, take a shift's, a
+    rollover's or a box's. Refuses what ``counting.keep`` refuses. Must run in an act."""
+    ledger.share_day([days.running()])
+    if count is None:
+        return counting.asked(counting.ask(table=table, kind=kind, by=by, box=box))
+    saved = counting.keep(table=table, kind=kind, count=count, box=box, supersedes=supersedes)
+    if saved.needs or saved.count is None:
+        return saved
+    if kind in (CountKind.SHIFT, CountKind.ROLLOVER):
+        _take_float(saved.counting, saved.count, table=table)
+    if kind == CountKind.DROP:
+        _take_box(saved.counting, saved.count, table=table)
+    return saved
+
+
+def _take_float(asked: Counting, count: Count, *, table: Table) -> Float:
+    """The table goes on with what was counted: the difference is posted, no chip moves. The wallets' net stays until
+    the close."""
+    assert asked.session is not None
+    today = days.running()
+    tray = trays.lock(table)
+    if count.bank_version != tray.of("bank").version:
+        raise Refusal("count_overtaken")
+    ends = today - timedelta(days=1) if asked.kind == CountKind.ROLLOVER else today
+    taken = Accepted(session=asked.session, table=table, kind=asked.kind, count=count, day=today, ends=ends)
+    taken.journals.move("variance", "variance", taken.variance, taken.bank, count.amount - tray.expected)
+    row, _ = accepting.accept(taken, tray=tray, expected=tray.expected)
+    return row
+
+
+# What was recorded as put into a box: from the box before it, or the session's opening, up to the count with which it
+# was carried off.
+_RECORDED = """
+SELECT coalesce(sum(e.amount), 0)::bigint
+  FROM settlement_entry e JOIN settlement_journal j ON j.id = e.journal_id AND j.kind = 'buy_in'
+ WHERE e.account_id = %(account)s AND e.version <= %(upto)s AND e.version > coalesce(
+     (SELECT max(f.drop_version) FROM settlement_drop d JOIN settlement_float f ON f.id = d.until_id
+       WHERE d.session_id = %(session)s AND f.drop_version <= %(upto)s),
+     (SELECT f.drop_version FROM settlement_float f WHERE f.session_id = %(session)s AND f.kind = 'opener'))
+"""
+
+
+def _take_box(asked: Counting, count: Count, *, table: Table) -> Drop:
+    """What was counted goes to the vault; what differs from the recorded buy-ins is variance. The estimated drop stays
+    what was recorded."""
+    act = events.current()
+    until = asked.box
+    assert until is not None
+    today = days.running()
+    drop, vault, variance = f"table:{table.code}:drop", f"cage:{asked.cage}:vault", f"variance:{table.code}"
+    books = ledger.ensure_accounts([drop, vault, variance], currency=table.currency)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _RECORDED,
+            {"account": books[drop].id, "upto": until.drop_version, "session": until.session_id},
+        )
+        (recorded,) = cursor.fetchone()
+    journals = Journals(
+        key=f"count:{asked.id}",
+        day=today,
+        currency=table.currency,
+        orig_day=until.gaming_day if until.gaming_day != today else None,
+    )
+    journals.move("journal", "drop_counted", drop, vault, count.amount)
+    journals.move("variance", "variance", variance, drop, count.amount - recorded)
+    posted = ledger.post(list(journals.named.values()), locked=books)
+    ids: dict[str, UUID] = dict(zip(journals.named, posted, strict=True))
+    what = variances.graded(counted=count.amount, expected=recorded, on=until.gaming_day)
+    row = Drop(
+        id=events.uuid7(act.now),
+        session=until.session,
+        until=until,
+        count=count,
+        recorded=recorded,
+        cage=asked.cage,
+        gaming_day=until.gaming_day,
+        grade=what.grade,
+        limits_from=what.limits_from,
+        accepted_at=act.now,
+        **{f"{name}_id": id for name, id in ids.items()},
+    )
+    row.save(force_insert=True)
+    events.announce(
+        [
+            Fact(
+                "drop.counted",
+                f"tables/{table.code}",
+                {
+                    "drop": str(row.id),
+                    "session": str(row.session_id),
+                    "until": str(until.id),
+                    "count": str(count.id),
+                    "recorded": recorded,
+                    "cage": row.cage,
+                    "gaming_day": row.gaming_day.isoformat(),
+                    "grade": str(row.grade),
+                    "limits_from": row.limits_from.isoformat() if row.limits_from else None,
+                    "journals": journals.described(ids),
+                },
+                table=table.code,
+            )
+        ]
+    )
+    variances.found(
+        what,
+        subject=f"drops/{row.id}",
+        table=table,
+        kind=asked.kind,
+        count=count.id,
+        journal=ids.get("variance"),
+    )
+    return row
