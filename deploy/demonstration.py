@@ -58,6 +58,7 @@ STAFF = (
     Staff("M02", "Manop", "manager", ("rules_approver",)),
     Staff("V01", "Wichai", "surveillance"),
     Staff("C01", "Kanya", "cashier"),
+    Staff("C02", "Kitti", "cashier"),
     Staff("A01", "Anong", "auditor", ("see_expected",)),
     Staff("A02", "Prasert", "auditor"),
     Staff("X01", "Niran", "administrator"),

@@ -86,7 +86,7 @@ def test_a_key_takes_an_administrator_and_a_manager_who_gives_badge_and_pin(desk
 
 
 def test_no_key_is_made_for_what_no_key_may_do(desk: Client) -> None:
-    for wrong in (
+    wrongs: tuple[dict[str, Any], ...] = (
         {"scopes": ["settle"]},
         {"scopes": ["move_wallets", "make_keys"]},
         {"tables": ["PD77"]},
@@ -96,7 +96,8 @@ def test_no_key_is_made_for_what_no_key_may_do(desk: Client) -> None:
         {"expires_at": (timezone.now() + timedelta(days=4000)).isoformat()},
         {"scopes": []},
         {"addresses": []},
-    ):
+    )
+    for wrong in wrongs:
         answer = ask(desk, wanted(**wrong))
         assert said(answer) == (422, "invalid_value"), wrong
         assert next(iter(answer.json()["fields"])).startswith(next(iter(wrong)))
@@ -254,7 +255,7 @@ def test_the_last_use_of_a_key_is_known_to_the_minute(wallet: str) -> None:
     assert ApiKey.objects.get(pk=key.id).last_used_at == first
     ApiKey.objects.filter(pk=key.id).update(last_used_at=first - timedelta(minutes=2))
     reads_wallet(token)
-    assert ApiKey.objects.get(pk=key.id).last_used_at > first
+    assert ApiKey.objects.get(pk=key.id).last_used_at not in (None, first - timedelta(minutes=2))
 
 
 # -- what the database keeps -------------------------------------------------------------------------------

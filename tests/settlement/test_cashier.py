@@ -285,7 +285,7 @@ def test_whoever_asked_to_be_told_is_owed_a_message_of_each(cage: AtCage) -> Non
 
 def test_paying_in_and_out_takes_so_many_statements_whatever_went_before(cage: AtCage) -> None:
     def ran() -> list[int]:
-        counts = []
+        counts: list[int] = []
         for move in (cashier.deposit, cashier.withdraw):
             with world.acting(), statements() as ones:
                 move(

@@ -143,7 +143,8 @@ def test_the_report_of_a_day_names_who_is_due_and_logs_acts_from_the_limit_on(ma
 def test_the_log_is_read_page_by_page(manager: AtCage) -> None:
     for person in ("A1", "A2", "A3"):
         comes(person, 5_000_00)
-    seen, cursor = [], ""
+    seen: list[str] = []
+    cursor: str | None = ""
     while cursor is not None:
         page = body_of(manager.asks("GET", f"cash/report?gaming_day=2026-03-01&limit=2&cursor={cursor}"))
         seen += [act["person"] for act in page["log"]]

@@ -159,7 +159,7 @@ def application(dsn: str) -> Iterator[Connection]:
 
 def forged(connection: Connection, **change: str) -> str:
     """Add a copy of the only act with a journal of its own and these columns changed; say what the database said."""
-    columns = [field.column for field in CashAct._meta.concrete_fields]
+    columns = [str(field.column) for field in CashAct._meta.concrete_fields]
     values = (
         {column: column for column in columns} | {"id": "gen_random_uuid()", "journal_id": JOURNAL} | change
     )
