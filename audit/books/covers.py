@@ -102,7 +102,10 @@ SELECT s.round_id, l.wager, l.stake * m.most, h.amount
   FROM settlement_settlement s
   JOIN unnest(%(sheets)s::uuid[], %(mosts)s::bigint[]) AS m (sheet, most) ON m.sheet = s.sheet_id
   JOIN settlement_line l ON l.settlement_id = s.id AND l.owner_kind = 'account' AND l.wager <> 'bank'
-  LEFT JOIN settlement_hold h ON h.round_id = s.round_id AND h.wager = l.wager AND h.outcome = 'settled'
+  LEFT JOIN (SELECT round_id, wager, amount FROM settlement_hold WHERE outcome = 'settled'
+              UNION ALL
+             SELECT round_id, wager, exposure FROM settlement_externalhold WHERE state = 'settled' AND NOT late) h
+         ON h.round_id = s.round_id AND h.wager = l.wager
  WHERE s.id >= %(since_id)s AND s.revision = 1 AND s.outcome = 'settled' AND l.stake * m.most > 0
    AND coalesce(h.amount, 0) < l.stake * m.most
    AND NOT EXISTS (SELECT FROM settlement_uncovered u WHERE u.round_id = s.round_id AND u.wager = l.wager

@@ -50,8 +50,8 @@ class Judged:
 
 
 def judge(folded: RoundRecord, house: HouseRules | None, *, inputs: Mapping[str, Any], table: str) -> Judged:
-    """Return what the record comes to under the sheet and the stored inputs (a bank's limit, wagers without a
-    wallet). Without a sheet a round is void or open, or held for missing numbers."""
+    """Return what the record comes to under the sheet and the stored inputs: a bank's limit, wagers without a wallet,
+    whose wallets live in which cashier system. Without a sheet a round is void or open, or held for missing numbers."""
     if folded.state == "voided":
         return Judged("voided", ())
     if house is None:
@@ -70,6 +70,10 @@ def judge(folded: RoundRecord, house: HouseRules | None, *, inputs: Mapping[str,
     lines = [_line(wager, led, house, table=table) for wager in led.wagers]
     if house.banker == "player" and led.banker is not None:
         lines = _paid_by_player(led, house, lines, most=inputs["bank"])
+    elsewhere = inputs.get("elsewhere", {})
+    for line in lines:
+        if line["owner_kind"] == "account" and line["owner_ref"] in elsewhere:
+            line["account"] = f"external:{elsewhere[line['owner_ref']]}:{table}"
     outcome = "settled" if led.state == "closed" else "open"
     return Judged(outcome, (), tuple(lines), -sum(line["net"] for line in lines))
 

@@ -142,6 +142,12 @@ class Maybe(NamedTuple):
     form: Any
 
 
+class Sometimes(NamedTuple):
+    """A part of this form, or none of that name."""
+
+    form: Any
+
+
 SAID = {"th": str, "en": str}
 ANY = object()
 """Whatever JSON can say."""
@@ -161,8 +167,9 @@ JOURNAL = {
 REVISION = {
     "id": str, "revision": int, "outcome": str, "sheet_sha256": str, "record_sha256": str, "house_net": int,
     "currency": str, "gaming_day": str, "settled_at": str, "upto": int, "cites": [int],
-    "inputs": {"bank": Maybe(int), "not_in_play": [str]}, "because": Maybe(str), "acted_by": Maybe(str),
-    "approved_by": Maybe(str), "lines": [ANY], "said": [{"wager": str, **SAID}], "journals": [JOURNAL],
+    "inputs": {"bank": Maybe(int), "not_in_play": [str], "elsewhere": Sometimes(dict)}, "because": Maybe(str),
+    "acted_by": Maybe(str), "approved_by": Maybe(str), "lines": [ANY], "said": [{"wager": str, **SAID}],
+    "journals": [JOURNAL],
 }  # fmt: skip
 EVENT = {
     "id": int, "round": str, "seq": int, "kind": str, "data": dict, "source": str, "feed": str,
@@ -206,10 +213,12 @@ def fits(value: Any, form: Any, path: str) -> None:
         if value is not None:
             fits(value, form.form, path)
     elif isinstance(form, dict):
-        if not isinstance(value, dict) or value.keys() != form.keys():
+        needed = {name for name, part in form.items() if not isinstance(part, Sometimes)}
+        if not isinstance(value, dict) or not needed <= value.keys() <= form.keys():
             raise Failure("form", path, "has other parts than it should")
-        for name, part in form.items():
-            fits(value[name], part, f"{path}.{name}")
+        for name in value:
+            part = form[name]
+            fits(value[name], part.form if isinstance(part, Sometimes) else part, f"{path}.{name}")
     elif isinstance(form, list):
         if not isinstance(value, list):
             raise Failure("form", path, "is no list")

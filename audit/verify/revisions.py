@@ -14,6 +14,8 @@ from settlement.rules.payouts import Verdict
 
 SETTLED = ("round.settled", "round.voided", "round.corrected")
 NO_INPUTS: Mapping[str, Any] = {"bank": None, "not_in_play": []}
+HERE: Mapping[str, str] = {}
+"""All wallets are kept by the house."""
 
 Moves = dict[tuple[str, str], int]
 """Amounts by (account, wager)."""
@@ -38,7 +40,8 @@ def check(
         )
     if verdict.outcome != revision["outcome"]:
         raise Failure("V5", name, f"{revision['outcome']}, judged again {verdict.outcome}")
-    expected = lines_of(verdict, table=content["round"]["table"])
+    elsewhere = revision["inputs"].get("elsewhere", {})
+    expected = lines_of(verdict, table=content["round"]["table"], elsewhere=elsewhere)
     for stored, judged in zip(revision["lines"], expected, strict=False):
         if stored != judged:
             raise Failure("V5", f"{name}/{judged[0]}", _difference(stored, judged))
@@ -65,12 +68,17 @@ def folded(
         raise Failure("V5", name, f"cannot be folded and judged: {fault!r}") from None
 
 
-def lines_of(verdict: Verdict, *, table: str) -> list[list[Any]]:
-    """Return a verdict's lines as they are stored, a banker's last."""
+def lines_of(verdict: Verdict, *, table: str, elsewhere: Mapping[str, str] = HERE) -> list[list[Any]]:
+    """Return a verdict's lines as they are stored, a banker's last; ``elsewhere`` names the cashier systems of guests
+    whose wallets live there, and their mirrors are posted to."""
+
+    def account(owner: str) -> str:
+        return f"external:{elsewhere[owner]}:{table}" if owner in elsewhere else f"{owner}:wallet"
+
     lines: list[list[Any]] = [
         [
             line.wager, line.hand, line.owner.kind, line.owner.ref,
-            f"{line.owner.ref}:wallet" if line.owner.kind == "account" else f"table:{table}:guests",
+            account(line.owner.ref) if line.owner.kind == "account" else f"table:{table}:guests",
             line.stake, [cards.text(card) for card in line.cards], line.guest.kind, line.guest.taem, line.guest.deng,
             [cards.text(card) for card in line.dealer_cards], line.dealer.kind, line.dealer.taem, line.dealer.deng,
             line.step, line.multiple, line.gross, line.uncovered, line.commission, line.net, line.rounding_bp,
@@ -81,7 +89,7 @@ def lines_of(verdict: Verdict, *, table: str) -> list[list[Any]]:
     if bank is not None:
         lines.append(
             [
-                told.BANK, told.BANK, "account", bank.account, f"{bank.account}:wallet", bank.held, [], "", None, None,
+                told.BANK, told.BANK, "account", bank.account, account(bank.account), bank.held, [], "", None, None,
                 [], "", None, None, "", 0, bank.result, 0, bank.commission, bank.net, bank.rounding_bp,
             ]
         )  # fmt: skip
