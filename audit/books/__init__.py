@@ -21,6 +21,7 @@ from audit.books import (
     dated,
     decided,
     derived,
+    external,
     house,
     judged,
     keys,
@@ -81,6 +82,7 @@ INVARIANTS: dict[str, Invariant] = {
         (
             covers.nothing_below_its_floor,
             covers.holds_end_with_their_round,
+            external.holds_elsewhere_end_with_their_round,
             witnessed.sweep(covers.COVERS),
             witnessed.sweep(covers.CHANGES),
             covers.settled_covered_or_named,
@@ -100,7 +102,13 @@ INVARIANTS: dict[str, Invariant] = {
     "I5": Invariant("one key, one act", (keys.used_once, keys.answered_for_good)),
     "I6": Invariant(
         "paid as judged",
-        (payments.paid_as_judged, payments.lines_add_up, payments.asked_for_once, cash.moved_as_written),
+        (
+            payments.paid_as_judged,
+            payments.lines_add_up,
+            payments.asked_for_once,
+            cash.moved_as_written,
+            external.posted_where_the_wallet_is_kept,
+        ),
         (derived.posted_as_judged,),
     ),
     "I7": Invariant("judged again", (), (judged.judged_the_same, judged.judged_by_the_sheet_in_force)),
@@ -155,8 +163,14 @@ INVARIANTS: dict[str, Invariant] = {
         "decided once",
         (decided.disputes_go_on, decided.decisions_have_what_they_chose, decided.corrected_by_right),
     ),
-    "I15": Invariant("told", told.SWEEPS),
-    "I16": Invariant("at rest", (told.no_delivery_claimed_for_long,)),
+    "I15": Invariant("told", (*told.SWEEPS, *external.TOLD)),
+    "I16": Invariant(
+        "at rest",
+        (
+            told.no_delivery_claimed_for_long,
+            external.no_call_claimed_for_long,
+        ),
+    ),
     "I17": Invariant(
         "witnessed",
         (
@@ -169,6 +183,7 @@ INVARIANTS: dict[str, Invariant] = {
                     witnessed.HELD,
                     *house.PAIRS,
                     *decided.PAIRS,
+                    *external.PAIRS,
                     *told.PAIRS,
                     counted.RESULTS,
                     cash.CASH,
