@@ -91,7 +91,8 @@ FLOATS = Pair(
     ("table.float_opened", "table.float_closed", "table.float_counted"),
     """
     SELECT f.id::text, jsonb_build_object(
-        'kind', f.kind, 'session', f.session_id, 'count', f.count_id, 'expected', f.expected, 'cage', f.cage,
+        'kind', f.kind, 'session', f.session_id, 'count', f.count_id, 'counted',
+        (SELECT amount FROM settlement_count c WHERE c.id = f.count_id), 'expected', f.expected, 'cage', f.cage,
         'gaming_day', f.gaming_day, 'grade', f.grade, 'limits_from', f.limits_from, 'held', f.held,
         'missing', f.missing, 'at', f.accepted_at,
         'overridden_by', CASE WHEN f.override_first_id IS NULL THEN '[]'::jsonb
@@ -117,7 +118,8 @@ DROPS = Pair(
     ("drop.counted",),
     """
     SELECT d.id::text, jsonb_build_object(
-        'session', d.session_id, 'until', d.until_id, 'count', d.count_id, 'recorded', d.recorded, 'cage', d.cage,
+        'session', d.session_id, 'until', d.until_id, 'count', d.count_id, 'counted',
+        (SELECT amount FROM settlement_count c WHERE c.id = d.count_id), 'recorded', d.recorded, 'cage', d.cage,
         'gaming_day', d.gaming_day, 'grade', d.grade, 'limits_from', d.limits_from, 'at', d.accepted_at,
         'journals', coalesce((SELECT jsonb_agg(id ORDER BY id) FROM unnest(ARRAY[d.journal_id, d.variance_id]) AS id
                                WHERE id IS NOT NULL), '[]'))

@@ -24,7 +24,10 @@ OF_ANALYTICS = frozenset(
 OF_CASH = frozenset({"cash_across_days", "ctr_due"})
 """Kinds about a person's cash, and no table's."""
 
-KINDS = conduct.KINDS | {"clock_drift_burst", "shortfall", "uncovered"} | OF_ANALYTICS | OF_CASH
+OF_COUNTS = frozenset({"count_variance"})
+"""Kinds about what people counted."""
+
+KINDS = conduct.KINDS | {"clock_drift_burst", "shortfall", "uncovered"} | OF_ANALYTICS | OF_CASH | OF_COUNTS
 """Every kind of flag; a further one enters this list, and gets its sentences, before it is raised."""
 
 

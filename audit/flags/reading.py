@@ -17,7 +17,7 @@ from uuid import UUID
 from django.db import connection
 
 from audit import log
-from audit.flags import cash, devices, raising
+from audit.flags import cash, counts, devices, raising
 from audit.flags.kinds import Raised, Seen
 from audit.models import Reading
 from casino import events
@@ -52,6 +52,7 @@ def read_on(*, limit: int = MOST) -> int:
             *devices.clocks(seen),
             *devices.bursts(seen),
             *cash.reports(seen),
+            *counts.differences(seen),
         ],
         now=act.now,
     )

@@ -106,6 +106,7 @@ def _told(row: Float, *, taken: Accepted, ids: dict[str, UUID]) -> Fact:
             "kind": row.kind,
             "session": str(row.session_id),
             "count": str(row.count_id),
+            "counted": taken.count.amount,
             "expected": row.expected,
             "cage": row.cage,
             "gaming_day": row.gaming_day.isoformat(),

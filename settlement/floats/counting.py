@@ -14,10 +14,11 @@ from casino import events, refusals
 from casino.events import Fact
 from casino.models import Person, Role, Table, TableSession
 from casino.refusals import Refusal
-from settlement import breaks, ledger
+from settlement import breaks, ledger, webhooks
 from settlement.breaks import NewBreak
 from settlement.floats import commitment, counters
-from settlement.models import BreakCode, Count, Counting, CountKind, Float
+from settlement.models import BreakCode, Count, Counting, CountKind, Float, MessageType
+from settlement.webhooks import Owed
 
 refusals.register(
     "count_running", 409, "Something else is being counted at this table.", "โต๊ะนี้กำลังนับรายการอื่นอยู่"
@@ -153,6 +154,7 @@ def keep(
     )
     row.save(force_insert=True)
     events.announce([_counted(row, counting=counting, table=table)])
+    webhooks.owe([_owed(row, counting=counting, table=table)])
     made = [*(one for one in made if one is not before), row]
     return Saved(counting, row, _needs(made, counting=counting, table=table))
 
@@ -345,4 +347,14 @@ def _counted(row: Count, *, counting: Counting, table: Table) -> Fact:
         },
         table=table.code,
         person=row.counted_by_id,
+    )
+
+
+def _owed(row: Count, *, counting: Counting, table: Table) -> Owed:
+    """That somebody counted is told; what, is not, as others may still count."""
+    return Owed(
+        MessageType.COUNT_RECORDED,
+        {"count": str(row.id), "counting": str(counting.id), "kind": counting.kind, "ordinal": row.ordinal},
+        subject=f"counts/{row.id}",
+        table=table.code,
     )

@@ -122,6 +122,7 @@ def _take_box(asked: Counting, count: Count, *, table: Table) -> Drop:
                     "session": str(row.session_id),
                     "until": str(until.id),
                     "count": str(count.id),
+                    "counted": count.amount,
                     "recorded": recorded,
                     "cage": row.cage,
                     "gaming_day": row.gaming_day.isoformat(),

@@ -59,6 +59,12 @@ def found(
         currency=table.currency,
     )
     (id,) = breaks.found([new])
+    if what.grade == Grade.QUIET:
+        breaks.cleared(
+            code=BreakCode.COUNT_VARIANCE,
+            subjects=[subject],
+            reason=f"quiet by the limits from {what.limits_from}",
+        )
     return id
 
 

@@ -324,6 +324,11 @@ FIGURES: Mapping[str, tuple[tuple[str, dict[str, Any]], ...]] = {
     "checked_twice": (("p4", {}),),
     "clock_drift_burst": (("2026-11-29T12:00Z", {"device": "PD01-tablet", "events": 60}),),
     "closed_too_fast": (("", {"took_ms": 4000}), ("", {"took_ms": 4250})),
+    "count_variance": tuple(
+        ("", {"kind": kind, "grade": grade, "gaming_day": "2026-03-01", "difference": -200_00, "currency": "THB"})
+        for kind in ("opener", "closer", "shift", "rollover", "drop")
+        for grade in ("incident", "notify")
+    ),
     "ctr_due": tuple(
         (f"2026-03-01.{way}", {"person": "A17", "gaming_day": "2026-03-01", "direction": way, "amount": 1_000_01,
                                "limit": 1_000_00, "currency": "THB"})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from settlement.rules.sentences import of_analytics, of_cash, of_play, of_reports
+from settlement.rules.sentences import of_analytics, of_cash, of_counts, of_play, of_reports
 from settlement.rules.sentences.seen import Seen, plain
 from settlement.rules.sentences.words import Said
 
@@ -51,6 +51,7 @@ _KINDS: Mapping[str, Callable[[Seen], Said]] = {
     ),
     "clock_drift_burst": of_reports.clock_drift_burst,
     "closed_too_fast": of_reports.closed_too_fast,
+    "count_variance": of_counts.count_variance,
     "ctr_due": of_cash.ctr_due,
     "dealer_bet_on_guest": of_play.dealer_bet_on_guest,
     "declared_differs": of_play.declared_differs,
