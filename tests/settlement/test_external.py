@@ -9,7 +9,11 @@ from uuid import UUID
 
 import pytest
 from django.db import transaction
+from django.db.models import F
+from django.test import override_settings
 
+from audit import books
+from audit.books import external, witnessed
 from casino import tables
 from casino.refusals import Refusal
 from settlement import ledger, settle
@@ -31,6 +35,7 @@ SIX = "lock\np1 3S 4D\ndealer KC 6D\ndealer stays\nclose"
 EVEN = "lock\np1 3S 4D\ndealer 3C 4H\ndealer stays\nclose"
 """Hand 1 has as many points as the dealer."""
 MIRROR = "external:royal:PD01"
+CHECKED = ("I1", "I2", "I3", "I4", "I6", "I7", "I15", "I16")
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +64,9 @@ def answered(cover: settle.Cover) -> dict[str, Any]:
 
 
 def states() -> list[tuple[str, str]]:
-    return list(ExternalHold.objects.order_by("id").values_list("wager", "state"))
+    """Holds by wager, those that ended before the one that stands."""
+    found = ExternalHold.objects.order_by("wager", F("ended_at").asc(nulls_last=True), "late")
+    return list(found.values_list("wager", "state"))
 
 
 def owed() -> list[tuple[str, int]]:
@@ -76,7 +83,17 @@ def in_step(stand_in: StandIn) -> bool:
     assert (owed(), stand_in.books.set_aside()) == ([], {})
     assert stand_in.books.won == mirrored
     assert set(stand_in.books.effects.values()) <= {1}
+    assert wrong() == []
     return True
+
+
+def wrong() -> list[str]:
+    """What the checks of the books find of wallets elsewhere, and of the money around them."""
+    with override_settings(DATABASE_READER_URL=""), books.opened(scope=books.Scope(since=None)) as read:
+        found = [*books.check(read, ids=CHECKED)]
+        witnesses = [*map(witnessed.sweep, external.PAIRS), witnessed.journals_witnessed]
+        found += [("I17", finding) for check in witnesses for finding in check(read)]
+    return [f"{id} {finding}" for id, finding in found]
 
 
 # -- before the cards ------------------------------------------------------------------------------------------
