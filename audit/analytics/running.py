@@ -1,14 +1,14 @@
 """Let the screens look at gaming days: asked for as rows, done one day after the other, with a digest that repeats.
 
 What is to be done is in the rows, so it can be ended anywhere and goes on where it was. Rounds are read outside of any
-act and nothing is locked for them; each screen's result is an act of its own. Whoever does the same day at the same
-time comes to the same digest, and one of them finds it written.
+act and no row is locked for them; each screen's result is an act of its own. One at a time looks at a day.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -108,11 +108,41 @@ def work_on(
 ) -> list[AnalysisResult]:
     """Let the screens that are due look at a day; return their newest results. Call it outside of any act.
 
-    ``progress`` is told of each round. Ended before its end, nothing of the screens that were not written remains,
-    and they are still due.
+    While somebody else is at it, nothing is done here. ``progress`` is told of each round. Ended before its end,
+    nothing of the screens that were not written remains, and they are still due.
     """
-    due = list(Analysis.objects.filter(_due(), gaming_day=day).order_by("screen"))
-    tallies = [(one, SCREENS[one.screen](day)) for one in due if one.screen in SCREENS]
+    with _alone(day) as free:
+        if not free:
+            return []
+        due = list(Analysis.objects.filter(_due(), gaming_day=day).order_by("screen"))
+        tallies = [(one, SCREENS[one.screen](day)) for one in due if one.screen in SCREENS]
+        return _looked(tallies, day=day, now=now, request_id=request_id, chunk=chunk, progress=progress)
+
+
+@contextmanager
+def _alone(day: date) -> Iterator[bool]:
+    """Say whether nobody else looks at a day; until the end nobody else will. It ends with the connection too."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [f"analytics:{day}"])
+        (free,) = cursor.fetchone()
+    try:
+        yield free
+    finally:
+        if free:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [f"analytics:{day}"])
+
+
+def _looked(
+    tallies: Sequence[tuple[Analysis, Tally]],
+    *,
+    day: date,
+    now: datetime,
+    request_id: str,
+    chunk: int,
+    progress: Callable[[int], None],
+) -> list[AnalysisResult]:
+    """Show the day's rounds to all of these, then write down what each says, one act for each."""
     if not tallies:
         return []
     settlements = reading.of_day(day)

@@ -126,12 +126,22 @@ def test_once_counted_the_deck_begins_anew_and_its_list_ends() -> None:
     assert watched(NOW + timedelta(minutes=20)) == ["PD01"]
     with act(now=NOW + timedelta(minutes=25)):
         tables.resume(table=Table.objects.get())
-    on = [plays(table, dealt(chance), at=NOW + timedelta(minutes=30 + number)) for number in range(3)]
+    on = an_evening(table, 3, chance=chance, first=30)
 
     assert watched(NOW + timedelta(minutes=33)) == []
     assert Flag.objects.filter(kind="short_deck").count() == 1
     assert [one["id"] for one in the_list_of(played[0])["rounds"]] == [str(one) for one in played]
     assert [one["id"] for one in the_list_of(on[0])["rounds"]] == [str(one) for one in on]
+
+
+def test_what_was_played_before_a_count_does_not_speak_against_the_deck_after_it() -> None:
+    table, chance = a_table(), random.Random(11)
+    an_evening(table, 12, chance=chance)
+    with act(now=NOW + timedelta(minutes=12)):
+        tables.stop(table=Table.objects.get(), reason="count_deck")
+        tables.resume(table=Table.objects.get())
+    an_evening(table, 12, chance=chance, first=13)
+    assert watched(NOW + timedelta(minutes=25)) == []
 
 
 def test_a_table_that_went_on_for_another_reason_has_not_counted_its_deck() -> None:

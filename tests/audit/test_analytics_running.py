@@ -223,6 +223,15 @@ def test_killed_between_two_screens_the_rest_is_still_due(monkeypatch: pytest.Mo
         assert set(Analysis.objects.values_list("repeats", flat=True)) == {1}
 
 
+def test_while_one_looks_at_a_day_another_does_not(dsn: str) -> None:
+    an_evening()
+    asked()
+    with psycopg.connect(dsn, autocommit=True) as other:
+        other.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [f"analytics:{DAY}"])
+        assert done() == {}
+    assert set(done()) == set(analytics.SCREENS)
+
+
 def test_ended_days_are_asked_for_once_by_themselves() -> None:
     an_evening()
     for _ in range(2):
