@@ -7,12 +7,19 @@ class DeployConfig(AppConfig):
 
     def ready(self) -> None:
         from deploy import celery, checks, openapi  # noqa: F401  each registers what it holds
-        from settlement import webhooks
+        from settlement import external, webhooks
 
         webhooks.ring_with(_wake)
+        external.ring_with(_wake_callers)
 
 
 def _wake() -> None:
     from settlement import tasks  # with the first bell: most commands ring none
 
     tasks.ring()
+
+
+def _wake_callers() -> None:
+    from settlement import tasks
+
+    tasks.ring_for_calls()

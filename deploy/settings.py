@@ -337,10 +337,17 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "settle what nobody asked for": {"task": "settlement.sweep", "schedule": 2.0, "options": {"expires": 10}},
     # What is owed to be told and due: an act rings for its own, this finds what nobody rang for and what is due again.
     "deliver what is due": {"task": "settlement.deliver", "schedule": 5.0, "options": {"expires": 10}},
+    # What is owed to cashier systems that keep wallets, and what became overdue of it.
+    "call cashier systems": {"task": "settlement.call_cashiers", "schedule": 5.0, "options": {"expires": 10}},
+    "watch cashier systems": {"task": "settlement.watch_cashiers", "schedule": 15.0, "options": {"expires": 30}},
     # The gaming day begins, and shifts that nobody closed end.
     "turn the day": {"task": "settlement.days", "schedule": 30.0, "options": {"expires": 60}},
     # Statements of sealed days, and what others' lines match.
     "statements": {"task": "settlement.statements", "schedule": 5.0, "options": {"expires": 30}},
+    # The books compared: chunks that wait or were left, those about the log, and the day that ended.
+    "compare the books": {"task": "settlement.reconcile", "schedule": 5.0, "options": {"expires": 10}},
+    "compare the log": {"task": "audit.reconcile", "schedule": 5.0, "options": {"expires": 10}},
+    "compare the day": {"task": "settlement.reconcile_nightly", "schedule": 300.0, "options": {"expires": 250}},
     # What was sealed since, as flags.
     "read on for flags": {"task": "audit.read_flags", "schedule": 2.0, "options": {"expires": 10}},
     # The second look at what was settled since.

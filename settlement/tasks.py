@@ -15,7 +15,7 @@ from kombu.exceptions import OperationalError
 
 from casino import events, rounds
 from casino.events import Act
-from settlement import reports, settle, statements
+from settlement import external, reconcile, reports, settle, statements
 from settlement.models import Account
 from settlement.webhooks import delivering
 
@@ -88,6 +88,35 @@ def ring() -> None:
         log.warning("nobody was woken to send what is owed: %s", silence)
 
 
+@shared_task(name="settlement.call_cashiers")
+def call_cashiers() -> int:
+    """Send cashier systems what they are owed and is due; return how many tries were made."""
+    until = timezone.now() + DELIVERING
+    tried = external.call(owner=f"call-{uuid4().hex}", clock=timezone.now, until=until)
+    if timezone.now() >= until:
+        ring_for_calls()
+    return tried
+
+
+@shared_task(name="settlement.watch_cashiers")
+def watch_cashiers() -> int:
+    """Let go of holds whose answers nobody stored, open breaks for calls that are not acknowledged in time, take up
+    again what a worker left; return how much there was."""
+    return external.watch(acting=_cashier_act, now=timezone.now())
+
+
+def _cashier_act(do: Callable[[Act], int]) -> int:
+    return events.attempt(do, actor=events.SERVICE, request_id=f"cashiers-{uuid4().hex}", now=timezone.now())
+
+
+def ring_for_calls() -> None:
+    """Wake a worker that sends cashier systems what was owed just now; unheard, the sweep looks too."""
+    try:
+        call_cashiers.apply_async(expires=DELIVERING.total_seconds(), retry=False)
+    except OperationalError as silence:
+        log.warning("nobody was woken to call cashier systems: %s", silence)
+
+
 @shared_task(name="settlement.days")
 def turn_the_day() -> bool:
     """Begin the running gaming day and end shifts that nobody closed in time; say whether this bell turned the day."""
@@ -123,3 +152,46 @@ def _statement_act(do: Callable[[Act], T]) -> T:
     return events.attempt(
         do, actor=events.SERVICE, request_id=f"statements-{uuid4().hex}", now=timezone.now()
     )
+
+
+COMPARED = 3
+"""Chunks compared for one bell: each is ten seconds of work at most, and a task has forty-five."""
+
+
+@shared_task(name="settlement.reconcile")
+def compare() -> int:
+    """Give back chunks whose claims ran out, then compare a few that wait; return how many. While there are more, the
+    bell rings itself again."""
+    owner = f"reconcile-{uuid4().hex}"
+    events.attempt(lambda _: reconcile.sweep(), actor=events.SERVICE, request_id=owner, now=timezone.now())
+    compared = 0
+    while compared < COMPARED:
+        if reconcile.look_on(owner=owner, now=timezone.now(), request_id=owner) is None:
+            return compared
+        compared += 1
+    ring_compare()
+    return compared
+
+
+@shared_task(name="settlement.reconcile_nightly")
+def compare_ended_day() -> str | None:
+    """Begin the run of the gaming day that ended last, once; return its id, None while that day is just over."""
+    now = timezone.now()
+    run = events.attempt(
+        lambda _: reconcile.begin_nightly(),
+        actor=events.SERVICE,
+        request_id=f"reconcile-{uuid4().hex}",
+        now=now,
+    )
+    return None if run is None else str(run.id)
+
+
+def ring_compare() -> None:
+    """Wake workers that compare; a bell that is not heard costs five seconds."""
+    try:
+        compare.delay()
+    except OperationalError:
+        log.warning("the bell for reconciliation was not heard")
+
+
+reconcile.ring_with(ring_compare)

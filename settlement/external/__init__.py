@@ -6,10 +6,10 @@ asks for holds between two acts, ``calling`` sends what is owed until it is ackn
 """
 
 from settlement.external.asking import DISABLED, SILENT, Answers, Question, Taken, ask, take
-from settlement.external.calling import call, requeue
+from settlement.external.calling import call
 from settlement.external.owing import Dues, NewCall, Result, Settled, ring_with, told
 from settlement.external.wallets import SYSTEMS, Kept, System, keeper_of, mirror, read
-from settlement.external.watching import Mirror, let_go, mirrors, overdue, replay, unanswered
+from settlement.external.watching import Mirror, mirrors, replay, watch
 
 __all__ = [
     "DISABLED",
@@ -28,15 +28,12 @@ __all__ = [
     "ask",
     "call",
     "keeper_of",
-    "let_go",
     "mirror",
     "mirrors",
-    "overdue",
     "read",
     "replay",
-    "requeue",
     "ring_with",
     "take",
     "told",
-    "unanswered",
+    "watch",
 ]

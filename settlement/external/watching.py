@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -11,10 +13,11 @@ from django.conf import settings
 from django.db import connection
 
 from casino import events, refusals
-from casino.events import Fact
+from casino.events import Act, Fact
 from casino.refusals import Refusal
 from settlement import breaks
 from settlement.breaks import NewBreak
+from settlement.external import calling
 from settlement.external.asking import SILENT
 from settlement.external.owing import Dues
 from settlement.external.wallets import Kept, System
@@ -85,6 +88,16 @@ def replay(call: UUID) -> ExternalCall:
 
 # -- what the sweep does ---------------------------------------------------------------------------------------
 
+
+def watch(*, acting: Callable[[Callable[[Act], int]], int], now: datetime) -> int:
+    """Take up again what a worker left, let go of holds whose answers nobody stored, open breaks for calls that are not
+    acknowledged in time; return how much there was. ``acting`` runs an act; each round is one of its own."""
+    left = calling.requeue()
+    for round in _unanswered(now=now):
+        left += acting(partial(_let_go, round))
+    return left + acting(_overdue)
+
+
 _UNANSWERED = """
 SELECT DISTINCT round_id FROM settlement_externalhold WHERE state = 'asked' AND asked_at < %s LIMIT %s
 """
@@ -100,17 +113,14 @@ SELECT h.id, s.id, s.code, s.prefix, s.dialect, s.enabled, h.round_id, h.wager, 
 """
 
 
-def unanswered(*, now: datetime) -> list[UUID]:
-    """Return the rounds with holds whose answers nobody stored. One statement."""
+def _unanswered(*, now: datetime) -> list[UUID]:
     with connection.cursor() as cursor:
         cursor.execute(_UNANSWERED, [now - UNANSWERED, MOST])
         return [round for (round,) in cursor.fetchall()]
 
 
-def let_go(round: UUID) -> int:
-    """Refuse the holds of a round whose answers nobody stored, and owe their release; return how many. Must run in an
-    act."""
-    act = events.current()
+def _let_go(round: UUID, act: Act) -> int:
+    """Refuse the holds of a round whose answers nobody stored, and owe their release; return how many."""
     dues = Dues(now=act.now)
     with connection.cursor() as cursor:
         cursor.execute(_LOCKED, [round])
@@ -137,10 +147,9 @@ SELECT c.id, c.verb, c.revision, c.moves, c.written_at, h.id, h.round_id, h.expo
 """
 
 
-def overdue() -> int:
+def _overdue(act: Act) -> int:
     """Open a break for every call that was not acknowledged in the time of the property and has none yet; return how
-    many. Its acknowledgement ends it. Must run in an act."""
-    act = events.current()
+    many. Its acknowledgement ends it."""
     limit = timedelta(minutes=settings.CASHIER_SYSTEMS["overdue_minutes"])
     with connection.cursor() as cursor:
         cursor.execute(_OVERDUE, [act.now - limit, MOST])
