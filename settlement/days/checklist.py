@@ -89,9 +89,13 @@ _ASKED = (
     _Asked(
         "table_open",
         True,
-        "A table of the day is open and was not counted when the day ended.",
-        "โต๊ะยังเปิดอยู่และไม่ได้นับตอนสิ้นวัน",
-        f"SELECT 'tables/' || code FROM ({_SESSIONS}) s WHERE closed_at IS NULL",  # noqa: S608
+        "A table of the day is open and was not counted at the start hour.",
+        "โต๊ะยังเปิดอยู่และไม่ได้นับตอนเริ่มวันใหม่",
+        f"""
+        SELECT 'tables/' || code FROM ({_SESSIONS}) s WHERE closed_at IS NULL AND NOT EXISTS (
+            SELECT FROM settlement_float f
+             WHERE f.session_id = s.id AND f.kind = 'rollover' AND f.gaming_day = %(day)s)
+        """,  # noqa: S608
     ),
     _Asked(
         "uncounted",
@@ -99,8 +103,19 @@ _ASKED = (
         "A table was closed without a count of its float.",
         "โต๊ะปิดโดยยังไม่ได้นับชิป",
         f"""
-        SELECT 'tables/' || code FROM ({_SESSIONS}) s WHERE closed_at IS NOT NULL AND NOT EXISTS (
+        SELECT 'tables/' || code FROM ({_SESSIONS}) s WHERE closed_at < %(ends)s AND NOT EXISTS (
             SELECT FROM settlement_float f WHERE f.session_id = s.id AND f.kind = 'closer')
+        """,  # noqa: S608
+    ),
+    _Asked(
+        "drop_uncounted",
+        True,
+        "The last drop box of a table was not counted.",
+        "กล่องเงินสุดท้ายของโต๊ะยังไม่ได้นับ",
+        f"""
+        SELECT 'tables/' || code FROM ({_SESSIONS}) s JOIN settlement_float f ON f.session_id = s.id
+         WHERE f.kind = 'closer' AND f.gaming_day = %(day)s
+           AND NOT EXISTS (SELECT FROM settlement_drop d WHERE d.until_id = f.id)
         """,  # noqa: S608
     ),
     _Asked(
@@ -189,6 +204,27 @@ _ASKED = (
         """
         SELECT currency || ' ' || sum(balance) FROM settlement_account GROUP BY currency HAVING sum(balance) <> 0
         """,
+    ),
+    _Asked(
+        "start_hour_uncounted",
+        False,
+        "A table went on over the start hour without a count: its day is estimated.",
+        "โต๊ะเล่นข้ามเวลาเริ่มวันโดยไม่ได้นับ ตัวเลขของวันเป็นค่าประมาณ",
+        f"""
+        SELECT 'tables/' || code FROM ({_SESSIONS}) s WHERE closed_at >= %(ends)s AND NOT EXISTS (
+            SELECT FROM settlement_float f
+             WHERE f.session_id = s.id AND f.kind = 'rollover' AND f.gaming_day = %(day)s)
+        """,  # noqa: S608
+    ),
+    _Asked(
+        "provisional_close",
+        False,
+        "A table was closed over device numbers that had not arrived.",
+        "โต๊ะปิดทั้งที่เลขเหตุการณ์ของเครื่องยังมาไม่ครบ",
+        f"""
+        SELECT 'tables/' || code FROM ({_SESSIONS}) s JOIN settlement_float f ON f.session_id = s.id
+         WHERE f.kind = 'closer' AND f.gaming_day = %(day)s AND f.missing <> '{{}}'
+        """,  # noqa: S608
     ),
     _Asked(
         "round_held",

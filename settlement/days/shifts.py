@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Max
 
 from casino import events, people, refusals
@@ -14,7 +13,7 @@ from casino.events import Fact
 from casino.models import Duty, Person, Role, Table
 from casino.refusals import Refusal
 from settlement.days import calendar, course
-from settlement.models import DayState, GamingDay, Shift
+from settlement.models import Count, CountKind, DayState, GamingDay, Shift
 from settlement.models.days import LONGEST_SHIFT
 
 refusals.register("shift_running", 409, "A shift is running.", "มีกะที่ยังไม่ปิด")
@@ -117,13 +116,10 @@ def end_overdue(shift: Shift, *, fixed: course.Fixed) -> None:
 
 def counters(shift: Shift) -> set[UUID]:
     """Return who counted at the end of tables or of the shift itself, since it began. One statement."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT DISTINCT counted_by_id FROM settlement_count"
-            " WHERE kind IN ('closer', 'shift') AND counted_at >= %s",
-            [shift.opened_at],
-        )
-        return {row[0] for row in cursor.fetchall()}
+    found = Count.objects.filter(
+        counting__kind__in=[CountKind.CLOSER, CountKind.SHIFT], counted_at__gte=shift.opened_at
+    )
+    return set(found.values_list("counted_by", flat=True))
 
 
 def _announce_end(shift: Shift, *, fixed: course.Fixed) -> None:

@@ -37,11 +37,12 @@ def open_table(*, table: Table, dealer: Person, supervisor: Person, cage: str = 
 
     A float found on the table that differs from the books is posted as variance; whatever differs from the last
     closer is graded and opens a break. Refuses ``count_missing`` where no opener was counted and accepted,
-    ``table_open``, ``sod_violation``.
+    ``table_open``, ``sod_violation``, and ``day_closing`` in a day that is being closed.
     """
     act = events.current()
     today = days.running()
     ledger.share_day([today])
+    days.sessions_may_open(today)
     session = tables.open(table=table, dealer=dealer, supervisor=supervisor, now=act.now)
     count = counting.accepted(table=table, kind=CountKind.OPENER)
     tray = trays.lock(table, cage=cage, since_close=False)

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 
 from casino import events
-from casino.models import Person
-from settlement.models import GamingDay, Report, Shift
-from settlement.reports import figures, tray
-from settlement.reports.figures import RULED, Moved, Played, Session, Span, figure
+from casino.models import Person, Table
+from settlement import floats
+from settlement.days import formula
+from settlement.models import CountKind, GamingDay, Report, Shift
+from settlement.reports import figures, layout, tray
+from settlement.reports.figures import (
+    COUNTED,
+    ESTIMATED,
+    RULED,
+    Counted,
+    Moved,
+    Played,
+    Session,
+    Span,
+    figure,
+)
 
 VERSION = 1
 """Of the form of a report: what its members mean. A sealed day keeps the one it was sealed with."""
@@ -23,7 +37,8 @@ TITLES = {
 
 
 def of_day(row: GamingDay, *, signed: Sequence[Person]) -> dict[str, Any]:
-    """Return what a gaming day came to. A constant number of statements, whatever was played."""
+    """Return what a gaming day came to. A constant number of statements, and five for each table, whatever was
+    played."""
     span = Span(row.day, row.begins_at, row.ends_at)
     return _content("day", span, signed=signed, whole=True) | {
         "shifts": _shifts(row),
@@ -34,7 +49,7 @@ def of_day(row: GamingDay, *, signed: Sequence[Person]) -> dict[str, Any]:
     }
 
 
-def of_shift(shift: Shift, *, signed: Sequence[Person], until: Any) -> dict[str, Any]:
+def of_shift(shift: Shift, *, signed: Sequence[Person], until: datetime) -> dict[str, Any]:
     """Return what a shift came to up to ``until``: the rounds closed in it, and what was posted and counted in it."""
     span = Span(shift.day_id, shift.opened_at, until)
     return _content("shift", span, signed=signed, whole=False) | {
@@ -44,15 +59,14 @@ def of_shift(shift: Shift, *, signed: Sequence[Person], until: Any) -> dict[str,
 
 def _content(kind: str, span: Span, *, signed: Sequence[Person], whole: bool) -> dict[str, Any]:
     house = settings.PROPERTY
-    played = figures.played(span, whole=whole)
     moved = figures.moved(span, whole=whole)
     sessions = figures.sessions(span)
-    trays, floats = tray.counted(span, sessions)
+    counted = tray.floats_of(sessions)
+    hidden = set() if whole else floats.hidden_from(None)
+    tables = _tables(span, sessions=sessions, moved=moved, whole=whole, hidden=hidden)
+    counts = figures.counts(span, whole=whole)
     thai, english = TITLES[kind]
-    tables = [
-        _table(code, played.get(code), trays.get(code, tray.Tray()), moved, sessions)
-        for code in sorted({*played, *trays})
-    ]
+    formula_ = formula.in_force(span.day)
     return {
         "report": kind,
         "version": VERSION,
@@ -60,81 +74,121 @@ def _content(kind: str, span: Span, *, signed: Sequence[Person], whole: bool) ->
         "house": {name: house[name] for name in ("code", "zone", "day_start_hour", "currency")},
         "period": {
             "gaming_day": span.day.isoformat(),
-            "begins_at": span.begins.isoformat(),
-            "ends_at": span.ends.isoformat(),
+            "begins_at": _wall(span.begins),
+            "ends_at": _wall(span.ends),
         },
-        "made_at": events.current().now.isoformat(),
+        "made_at": _wall(events.current().now),
         "as_of": figures.as_of(span),
+        "formula": {"version": formula_.version, "since": formula_.from_.isoformat()},
         "signed": [person.badge for person in signed],
         "tables": tables,
         "house_totals": _totals(tables, moved, currency=house["currency"]),
-        "sessions": [_session(one, floats[one.id]) for one in sessions],
+        "sessions": [_session(one, counted[one.id], hidden=one.table in hidden) for one in sessions],
+        "counts": [_count(one) for one in counts if one.table not in hidden],
+        "uncounted": _uncounted(span, sessions, counts),
         "held": figures.held(span),
         "disputes": figures.disputes(span),
         "breaks": figures.breaks(span),
-        "movements": [
-            {"account": one.account, "kind": one.kind, "entries": one.entries, "amount": one.amount,
-             "below": one.below, "currency": one.currency}
-            for one in moved
-        ],
-    }  # fmt: skip
+        "movements": [] if hidden else [_movement(one) for one in moved],
+    }
 
 
-def _table(
-    code: str, played: Played | None, counted: tray.Tray, moved: Sequence[Moved], sessions: Sequence[Session]
-) -> dict[str, Any]:
-    ours = [one for one in sessions if one.table == code]
-    currency = played.currency if played else ours[0].currency if ours else settings.PROPERTY["currency"]
-    judged = played or Played(currency, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-    settled = judged.settled + judged.voided
-    held = sum(one.held for one in ours)
-    ruled = {
-        name: figure(value, grade=RULED, source="lines", known=settled, of=settled + held)
-        for name, value in (
-            ("turnover", judged.turnover),
-            ("judged_win", judged.house_net),
-            ("tray_win", judged.tray),
-            ("wallet_win", judged.wallet),
-            ("commission", judged.commission),
-        )
+def _count(one: Counted) -> dict[str, Any]:
+    return {
+        "table": one.table,
+        "kind": one.kind,
+        "accepted_at": _wall(one.accepted_at),
+        "counted": one.counted,
+        "expected": one.expected,
+        "graded": one.grade,
+        "currency": one.currency,
+    }
+
+
+def _uncounted(span: Span, sessions: Sequence[Session], counts: Sequence[Counted]) -> list[str]:
+    """Return tables that went on at the end of the span without a count at it: what they came to is an estimate."""
+    ended = {one.table for one in counts if one.kind != CountKind.OPENER}
+    open_then = {one.table for one in sessions if one.closed_at is None or one.closed_at > span.ends}
+    return sorted(open_then - ended)
+
+
+def _movement(one: Moved) -> dict[str, Any]:
+    return {
+        "account": one.account,
+        "kind": one.kind,
+        "entries": one.entries,
+        "amount": one.amount,
+        "below": one.below,
+        "currency": one.currency,
+    }
+
+
+def _tables(
+    span: Span, *, sessions: Sequence[Session], moved: Sequence[Moved], whole: bool, hidden: Collection[str]
+) -> list[dict[str, Any]]:
+    """Return the tables of a span by code. The rundown of a day takes five statements a table, whatever was played;
+    a shift's has none, as its counts begin and end no session."""
+    played = figures.played(span, whole=whole)
+    held = {
+        code: sum(one.held for one in sessions if one.table == code)
+        for code in {one.table for one in sessions}
+    }
+    found = []
+    for table in Table.objects.filter(code__in=[*played, *held]).order_by("code"):
+        told = _played(played.get(table.code) or Played.nothing(table.currency), held=held.get(table.code, 0))
+        if whole:
+            told = tray.lines(floats.rundown.of_day(table, span.day)) | told
+            told["variance_posted"] = _posted(table.code, moved)
+        if table.code in hidden:
+            told = {
+                name: figures.unknown(source=one["source"], why=floats.COUNT_OPEN)
+                for name, one in told.items()
+            }
+        found.append({"place": table.code, "currency": table.currency, "figures": told})
+    return found
+
+
+def _played(judged: Played, *, held: int) -> dict[str, dict[str, Any]]:
+    done = judged.settled + judged.voided
+    amounts = {
+        "turnover": judged.turnover,
+        "judged_win": judged.house_net,
+        "tray_win": judged.tray,
+        "wallet_win": judged.wallet,
+        "commission": judged.commission,
     }
     rounds = {
-        name: figure(value, grade=RULED, source="rounds")
-        for name, value in (
-            ("rounds_settled", judged.settled),
-            ("rounds_voided", judged.voided),
-            ("rounds_corrected", judged.corrected),
-            ("rounds_held", held),
-        )
+        "rounds_settled": judged.settled,
+        "rounds_voided": judged.voided,
+        "rounds_corrected": judged.corrected,
+        "rounds_held": held,
     }
-    variance = sum(
-        one.amount for one in moved if one.account == f"variance:{code}" and one.kind == "variance"
-    )
     return {
-        "place": code,
-        "currency": currency,
-        "sessions": len(ours),
-        "figures": tray.lines(counted, table=code, moved=moved)
-        | ruled
-        | {"variance": figure(variance, grade="counted", source="ledger")}
-        | rounds,
-    }
+        name: figure(value, grade=RULED, source="lines", known=done, of=done + held)
+        for name, value in amounts.items()
+    } | {name: figure(value, grade=RULED, source="rounds") for name, value in rounds.items()}
+
+
+def _posted(code: str, moved: Sequence[Moved]) -> dict[str, Any]:
+    """What the ledger has of the variances of a day, with the sign of the counts: chips that are missing are below
+    nought."""
+    posted = sum(one.amount for one in moved if one.account == f"variance:{code}" and one.kind == "variance")
+    return figure(-posted, grade=COUNTED, source="ledger")
 
 
 def _totals(tables: Sequence[Mapping[str, Any]], moved: Sequence[Moved], *, currency: str) -> dict[str, Any]:
     """Add the tables up in the house's currency: one that is unknown makes the sum unknown, and the sum is no better
     known than its parts."""
     ours = [table["figures"] for table in tables if table["currency"] == currency]
-    found = {
-        name: _added([one[name] for one in ours]) for name in (ours[0] if ours else {}) if name != "hold_rate"
-    }
+    names = [name for name in layout.FIGURES if name != "hold_rate" and any(name in one for one in ours)]
+    found = {name: _added([one[name] for one in ours if name in one]) for name in names}
     cash = [one for one in moved if one.account.startswith("external:cash:") and one.currency == currency]
     found["cash_in"] = figure(-sum(one.below for one in cash), grade=RULED, source="ledger")
     found["cash_out"] = figure(sum(one.amount - one.below for one in cash), grade=RULED, source="ledger")
     return {"place": "house", "currency": currency, "figures": found}
 
 
-_WORST = ("counted", "ruled", "estimated", "unknown")
+_WORST = (COUNTED, RULED, ESTIMATED, figures.UNKNOWN)
 
 
 def _added(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -153,17 +207,18 @@ def _added(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     )
 
 
-def _session(one: Session, floats: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    closer = floats.get("closer", {})
+def _session(one: Session, counted: Mapping[str, Mapping[str, Any]], *, hidden: bool) -> dict[str, Any]:
+    closer = counted.get("closer", {})
     return {
         "table": one.table,
         "session": str(one.id),
-        "opened_at": one.opened_at.isoformat(),
-        "closed_at": one.closed_at.isoformat() if one.closed_at else None,
+        "opened_at": _wall(one.opened_at),
+        "closed_at": _wall(one.closed_at) if one.closed_at else None,
         "last_round": one.last_round,
-        "opener": floats.get("opener", {}).get("amount"),
+        "opener": None if hidden else counted.get("opener", {}).get("amount"),
         "expected": closer.get("expected"),
         "closer": closer.get("amount"),
+        "provisional": closer.get("provisional", False),
         "currency": one.currency,
     }
 
@@ -177,11 +232,16 @@ def _shifts(row: GamingDay) -> list[dict[str, Any]]:
     return [
         {
             "number": one.shift.number,
-            "opened_at": one.shift.opened_at.isoformat(),
-            "closed_at": one.shift.closed_at.isoformat() if one.shift.closed_at else None,
+            "opened_at": _wall(one.shift.opened_at),
+            "closed_at": _wall(one.shift.closed_at) if one.shift.closed_at else None,
             "overdue": one.shift.overdue,
             "sha256": one.sha256,
         }
         for one in reports
         if one.shift is not None
     ]
+
+
+def _wall(instant: datetime) -> str:
+    """Write an instant as the clock on the house's wall shows it, with its offset: people read reports."""
+    return instant.astimezone(ZoneInfo(settings.PROPERTY["zone"])).isoformat()

@@ -103,6 +103,11 @@ class Played:
     lines: int
     rounding_bp: int
 
+    @classmethod
+    def nothing(cls, currency: str) -> Played:
+        """Return what a table came to at which no round was settled."""
+        return cls(currency, *(0,) * 10)
+
 
 def played(span: Span, *, whole: bool) -> dict[str, Played]:
     """Return what was played, by table; ``whole``: of the whole gaming day. One statement."""
@@ -140,11 +145,43 @@ def sessions(span: Span) -> list[Session]:
     return [Session(*row) for row in _rows(_SESSIONS, span.given)]
 
 
+_COUNTS = """
+SELECT t.code, f.kind, f.accepted_at, c.amount, f.expected, f.grade, t.currency
+  FROM settlement_float f JOIN settlement_count c ON c.id = f.count_id
+  JOIN casino_tablesession s ON s.id = f.session_id JOIN casino_table t ON t.id = s.table_id
+ WHERE s.opened_at < %(ends)s AND (s.closed_at IS NULL OR s.closed_at >= %(begins)s)
+   AND (f.gaming_day = %(day)s OR NOT %(whole)s)
+   AND (%(whole)s OR (f.accepted_at >= %(begins)s AND f.accepted_at <= %(ends)s))
+ ORDER BY t.code, f.accepted_at
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """One count of a float as it was accepted, what the books said before it, and how far apart they were."""
+
+    table: str
+    kind: str
+    accepted_at: datetime
+    counted: int
+    expected: int | None
+    grade: str
+    currency: str
+
+
+def counts(span: Span, *, whole: bool) -> list[Counted]:
+    """Return the counts of floats that belong to the gaming day (or were taken in the shift). One statement."""
+    return [Counted(*row) for row in _rows(_COUNTS, span.given | {"whole": whole})]
+
+
 # -- what the ledger moved -----------------------------------------------------------------------------------
 
-# Wallets and what stands outside are many; of them only the sums are shown.
+# Wallets are many, and of them only the sum is shown. So it is of tables: what one of them moved, whoever reads this
+# could take for what its tray should hold.
 _MOVED = """
-SELECT CASE WHEN a.kind = 'wallet' THEN 'player:*:wallet' ELSE a.code END AS account, j.kind, j.currency, count(*),
+SELECT CASE WHEN a.kind = 'wallet' THEN 'player:*:wallet'
+            WHEN a.table_id IS NOT NULL AND a.code LIKE 'table:%%' THEN 'table:*:' || a.kind
+            ELSE a.code END AS account, j.kind, j.currency, count(*),
        sum(e.amount)::bigint, coalesce(sum(e.amount) FILTER (WHERE e.amount < 0), 0)::bigint
   FROM settlement_journal j JOIN settlement_entry e ON e.journal_id = j.id
   JOIN settlement_account a ON a.id = e.account_id

@@ -49,6 +49,9 @@ FIGURES: dict[str, tuple[str, str]] = {
     "credits": ("คืนชิป", "credits"),
     "drop": ("เงินในกล่อง", "drop"),
     "closer": ("ชิปปิดโต๊ะ", "closer"),
+    "takes": ("เก็บจากผู้เล่น", "takes"),
+    "pays": ("จ่ายผู้เล่น", "pays"),
+    "corrections": ("แก้ไขภายหลัง", "corrections"),
     "win": ("กำไร", "win"),
     "estimated_drop": ("เงินในกล่องโดยประมาณ", "estimated drop"),
     "estimated_win": ("กำไรโดยประมาณ", "estimated win"),
@@ -59,6 +62,7 @@ FIGURES: dict[str, tuple[str, str]] = {
     "wallet_win": ("กำไรจากกระเป๋าเงิน", "wallet win"),
     "commission": ("ค่าต๋ง", "commission"),
     "variance": ("ส่วนต่างจากการนับ", "variance"),
+    "variance_posted": ("ส่วนต่างที่ลงบัญชี", "variance posted"),
     "rounds_settled": ("รอบที่คิดเงินแล้ว", "rounds settled"),
     "rounds_voided": ("รอบที่เป็นโมฆะ", "rounds voided"),
     "rounds_corrected": ("รอบที่แก้ไข", "rounds corrected"),
@@ -104,8 +108,14 @@ _LISTS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "opener",
             "expected",
             "closer",
+            "provisional",
             "currency",
         ),
+    ),
+    "counts": (
+        "การนับชิป",
+        "Counts",
+        ("table", "kind", "accepted_at", "counted", "expected", "graded", "currency"),
     ),
     "shifts": ("กะ", "Shifts", ("number", "opened_at", "closed_at", "overdue", "sha256")),
     "wallets": ("กระเป๋าเงินลูกค้า", "Wallets", ("currency", "wallets", "liability")),
@@ -145,6 +155,7 @@ def _header(report: Mapping[str, Any]) -> Section:
         ("as_of_event", "ถึงเหตุการณ์ที่", as_of["event"]),
         ("journals", "จำนวนสมุดรายวัน", as_of["journals"]),
         ("signed", "ลงนาม", ", ".join(report["signed"]) or "-"),
+        ("uncounted", "โต๊ะที่ไม่ได้นับ", ", ".join(report["uncounted"]) or "-"),
     ]
     if report.get("formula"):
         rows.append(("formula", "สูตรกำไร", f"{report['formula']['version']} ({report['formula']['since']})"))

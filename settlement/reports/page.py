@@ -17,7 +17,7 @@ from settlement.rules.sentences.words import MINUS
 
 TEMPLATE = Path(__file__).with_name("page.typ")
 
-MONEY = frozenset({"amount", "below", "house_net", "liability", "opener", "closer", "expected"})
+MONEY = frozenset({"amount", "below", "house_net", "liability", "opener", "closer", "expected", "counted"})
 """Columns of the lists that hold minor units, of the currency in the same row."""
 
 UNKNOWN = "ไม่ทราบ · unknown"

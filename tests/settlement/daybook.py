@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from casino import events
+from casino import devices, events, tables
 from casino.models import Person
 from settlement import days, floats, reports
 from settlement.days import checklist, shifts
+from settlement.floats import Box
 from settlement.models import Report, Run, Shift
 from tests.casino.telling import TWO_HANDS
 from tests.settlement import floor
@@ -18,6 +19,7 @@ from tests.world import counted
 
 DAY = date(2026, 3, 1)
 BEGINS, ENDS = days.bounds(DAY)
+HOUR = timedelta(hours=1)
 EVENING = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
 """21:00 at the tables, in the gaming day of 1 March."""
 NIGHT = datetime(2026, 3, 1, 21, 0, tzinfo=UTC)
@@ -41,13 +43,36 @@ def manager() -> Person:
     return a_person("M03", "manager")
 
 
-def a_table_closed(table: AtTable, *, last_round: int, baht: int = 0, now: datetime = NIGHT) -> None:
-    """Count the float of a table twice, and close it with that."""
-    pieces = {100_00: baht // 100}
-    held = (a_person("S-PD01", "supervisor"), a_person("M01", "manager"))
+def a_counted_table(code: str = "PD01", *, baht: int = 10_000, now: datetime = EVENING - HOUR) -> AtTable:
+    """A table opened with a float that two people counted, its sheet in force, a tablet enrolled."""
     with act(now=now):
-        counted(table.table, "closer", table.dealer, table.supervisor, pieces=pieces)
+        table = tables.add(code=code, currency="THB", camera=False)
+        floor.put_in_force(table, preset="seed_base", options={}, from_=now)
+        dealer, supervisor = a_person(f"D-{code}", "dealer"), a_person(f"S-{code}", "supervisor")
+        counted(table, "opener", dealer, supervisor, pieces={100_00: baht // 100})
+        session = floats.open_table(table=table, dealer=dealer, supervisor=supervisor, cage="C1")
+        tablet, _ = devices.enrol(code=f"{code}-terminal", kind="terminal", table=table, now=now)
+    table.refresh_from_db()
+    return AtTable(table, session, dealer, supervisor, {"tablet": tablet})
+
+
+def a_table_closed(
+    table: AtTable, *, last_round: int, baht: int = 0, now: datetime = NIGHT, in_box: int | None = 0
+) -> None:
+    """Count the float of a table twice, close it with that, and count its box (``in_box`` baht; None: not yet)."""
+    held = (table.supervisor, a_person("M01", "manager"))
+    with act(now=now):
+        counted(table.table, "closer", table.dealer, table.supervisor, pieces={100_00: baht // 100})
         floats.close_table(table=table.table, last_round=last_round, cage="C1", carried_over_by=held)
+    if in_box is not None:
+        a_box_counted(table, in_box, now=now)
+
+
+def a_box_counted(table: AtTable, baht: int, *, now: datetime = NIGHT) -> None:
+    box = Box(carried_by=table.supervisor, cage="C1")
+    counters = (a_person("M05", "manager"), a_person("M06", "manager"))
+    with act(now=now):
+        counted(table.table, "drop", *counters, pieces={100_00: baht // 100}, box=box)
 
 
 def compared(day: date = DAY, *, levels: Sequence[str] = checklist.LEVELS, **more: Any) -> Run:
@@ -66,7 +91,7 @@ def compared(day: date = DAY, *, levels: Sequence[str] = checklist.LEVELS, **mor
         "done_at": ends + timedelta(minutes=31),
         "outcome": "matched",
         "digest": "0" * 64,
-        "report": {},
+        "report": {"records": 0},
     } | more
     return Run.objects.create(**made)
 
@@ -81,12 +106,13 @@ def sealed(day: date = DAY, *, now: datetime = MORNING) -> Report:
         return reports.seal_day(day=day, by=accountant(), second=auditor())
 
 
-def a_sealed_day(*, rounds: int = 2) -> tuple[AtTable, Report]:
-    """A day in which PD01 played so many rounds, each lost by the house, and was counted and sealed."""
-    table = floor.a_table()
+def a_sealed_day(*, rounds: int = 2, baht: int = 10_000, short: int = 0) -> tuple[AtTable, Report]:
+    """A day in which PD01 opened with so many baht, lost 100 in each of its rounds, was counted (``short`` baht short)
+    and sealed."""
+    table = a_counted_table(baht=baht)
     for _ in range(rounds):
         assert floor.outcome(table.tell(WON)) == "settled"
-    a_table_closed(table, last_round=rounds)
+    a_table_closed(table, last_round=rounds, baht=baht - 100 * rounds - short)
     closed()
     compared()
     return table, sealed()

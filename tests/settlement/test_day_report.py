@@ -38,7 +38,7 @@ def figures_of(report: Report, place: str = "PD01") -> dict[str, tuple[int | Non
 
 
 def test_a_table_that_paid_two_guests_a_hundred_each() -> None:
-    """Two rounds of 100 baht, both won by the guest; the tray was counted empty at the close, and never opened."""
+    """Two rounds of 100 baht, both won by the guest: 10,000 baht in the morning, 9,800 at night, nothing in the box."""
     _, report = a_sealed_day(rounds=2)
     found = figures_of(report)
 
@@ -57,17 +57,64 @@ def test_a_table_that_paid_two_guests_a_hundred_each() -> None:
         "rounds_corrected": (0, "ruled"),
         "rounds_held": (0, "ruled"),
     }
-    assert (found["closer"], found["opener"]) == ((0, "counted"), (None, "unknown"))
+    names = (
+        "opener",
+        "fills",
+        "credits",
+        "drop",
+        "closer",
+        "win",
+        "variance",
+        "takes",
+        "pays",
+        "estimated_win",
+    )
+    assert {name: found[name] for name in names} == {
+        "opener": (10_000_00, "counted"),
+        "fills": (0, "counted"),
+        "credits": (0, "counted"),
+        "drop": (0, "counted"),
+        "closer": (9_800_00, "counted"),
+        "win": (-200_00, "counted"),
+        "variance": (0, "counted"),
+        "takes": (0, "ruled"),
+        "pays": (200_00, "ruled"),
+        "estimated_win": (-200_00, "estimated"),
+    }
+    assert found["hold_rate"] == (None, "unknown")
+    assert figures_of(report, "house")["win"] == (-200_00, "counted")
+
+
+def test_a_tray_that_is_short_says_so_in_the_count_and_in_the_ledger() -> None:
+    _, report = a_sealed_day(rounds=1, short=500)
+    found = figures_of(report)
+    assert (found["win"], found["variance"], found["variance_posted"]) == (
+        (-600_00, "counted"),
+        (-500_00, "counted"),
+        (-500_00, "counted"),
+    )
+    (closer,) = [one for one in told(report)["counts"] if one["kind"] == "closer"]
+    assert (closer["counted"], closer["expected"]) == (9_400_00, 9_900_00)
 
 
 def test_what_was_not_counted_is_unknown_and_never_nought() -> None:
-    _, report = a_sealed_day()
-    (table,) = told(report)["tables"]
-    win = table["figures"]["win"]
-    assert (win["value"], win["grade"], win["why"]) == (None, "unknown", "drop_unknown opener_unknown")
-    assert table["figures"]["drop"]["why"] == "drop_uncounted"
-    (total,) = [told(report)["house_totals"]["figures"]["win"]]
+    """The table plays on over the start hour and nobody counts: its day is an estimate by its lines, and says so."""
+    table = daybook.a_counted_table()
+    outcome(table.tell(WON))
+    closed()
+    compared()
+    daybook.a_table_closed(table, last_round=1, baht=9_900, now=daybook.ENDS + timedelta(hours=1))
+    report = sealed()
+    (shown,) = told(report)["tables"]
+    win = shown["figures"]["win"]
+    assert (win["value"], win["grade"], win["why"]) == (None, "unknown", "start_hour_uncounted")
+    assert (figures_of(report)["estimated_win"], shown["figures"]["estimated_win"]["source"]) == (
+        (-100_00, "estimated"),
+        "lines",
+    )
+    total = told(report)["house_totals"]["figures"]["win"]
     assert (total["value"], total["known"], total["of"]) == (None, 0, 1)
+    assert told(report)["uncounted"] == ["PD01"]
 
 
 def test_cash_and_wallets_are_those_of_the_ledger() -> None:
@@ -86,8 +133,6 @@ def test_cash_and_wallets_are_those_of_the_ledger() -> None:
 
 def test_wallets_stand_as_they_did_when_the_day_ended_whatever_came_since() -> None:
     floor.paid_in("A17", 700_00)
-    table = a_table()
-    daybook.a_table_closed(table, last_round=0)
     closed()
     compared()
     floor.paid_in("A17", 50_00, now=MORNING)
@@ -109,7 +154,11 @@ def test_the_header_says_what_it_is_of_when_and_up_to_where() -> None:
     content = told(report)
     assert content["title"]["en"] == "Gaming day report"
     assert (content["version"], content["period"]["gaming_day"]) == (1, "2026-03-01")
-    assert content["made_at"] == MORNING.isoformat()
+    assert content["made_at"] == "2026-03-02T09:00:00+07:00"
+    assert (content["period"]["begins_at"], content["period"]["ends_at"]) == (
+        "2026-03-01T06:00:00+07:00",
+        "2026-03-02T06:00:00+07:00",
+    )
     assert content["as_of"]["entry"] > 0
     assert content["as_of"]["event"] > 0
     assert content["signed"] == ["A01", "A02"]

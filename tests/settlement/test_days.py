@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date, timedelta
 from typing import Any
 
@@ -38,6 +39,7 @@ from tests.settlement.daybook import (
     unmet,
 )
 from tests.settlement.floor import a_person, a_table, act, outcome
+from tests.world import counted
 
 pytestmark = pytest.mark.django_db
 
@@ -157,6 +159,43 @@ def test_a_table_closed_without_a_count_is_uncounted_and_blocks_the_seal_closed_
     assert refused(lambda: reports.seal_day(day=DAY, by=accountant(), second=auditor())) == "day_not_ready"
 
 
+def test_a_box_that_was_not_counted_blocks_the_seal() -> None:
+    table = a_table()
+    a_table_closed(table, last_round=0, in_box=None)
+    closed()
+    compared()
+    assert unmet() == ["drop_uncounted"]
+    daybook.a_box_counted(table, 0)
+    assert unmet() == []
+
+
+def test_a_table_that_never_closes_is_counted_at_the_start_hour_open_across_the_start_hour() -> None:
+    table = a_table()
+    outcome(table.tell(WON))
+    closed()
+    compared()
+    assert unmet() == ["table_open"]
+    with act(now=ENDS + timedelta(minutes=5)):
+        counted(table.table, "rollover", table.dealer, table.supervisor, pieces={})
+    assert unmet() == []
+    sealed()
+
+
+def test_a_table_that_played_on_uncounted_and_closed_later_leaves_an_estimate() -> None:
+    table = daybook.a_counted_table()
+    outcome(table.tell(WON))
+    closed()
+    compared()
+    a_table_closed(table, last_round=1, baht=9_900, now=ENDS + timedelta(hours=1))
+    assert (unmet(), listed("start_hour_uncounted").found) == ([], ("tables/PD01",))
+    (told,) = json.loads(bytes(sealed().canonical))["tables"]
+    assert (told["figures"]["win"]["grade"], told["figures"]["estimated_win"]["grade"]) == (
+        "unknown",
+        "estimated",
+    )
+    assert told["figures"]["estimated_win"]["value"] == -100_00
+
+
 def test_an_earlier_day_with_postings_must_be_sealed_first() -> None:
     with act(now=EVENING):
         ledger.post([a_deposit(DAY - timedelta(days=3))])
@@ -208,7 +247,7 @@ def test_the_checklist_takes_as_many_statements_for_two_tables_as_for_none() -> 
     for code in ("PD01", "PD02"):
         a_table(code)
     a_table("PD03").tell(WON)
-    assert statements() == empty == 16
+    assert statements() == empty == 19
 
 
 # -- sealed --------------------------------------------------------------------------------------------------
@@ -284,6 +323,7 @@ def test_the_same_key_of_days_in_the_database_and_in_the_ledger() -> None:
 
 
 def test_a_seal_takes_as_many_statements_for_many_rounds_as_for_one() -> None:
+    """One table on either day, with one round on the first and five on the second."""
     table = a_table()
     outcome(table.tell(WON))
     a_table_closed(table, last_round=1)
@@ -293,19 +333,17 @@ def test_a_seal_takes_as_many_statements_for_many_rounds_as_for_one() -> None:
     with CaptureQueriesContext(connection) as of_one:
         sealed()
 
-    more = [a_table(code, opened_at=MORNING) for code in ("PD02", "PD03")]
-    for other in more:
-        for _ in range(3):
-            outcome(
-                other.tell(WON, at=MORNING + timedelta(hours=1)), now=MORNING + timedelta(hours=1, seconds=5)
-            )
-        a_table_closed(other, last_round=3, now=MORNING + timedelta(hours=2))
+    other = a_table("PD02", opened_at=MORNING)
+    later = MORNING + timedelta(hours=1)
+    for _ in range(5):
+        outcome(other.tell(WON, at=later), now=later + timedelta(seconds=5))
+    a_table_closed(other, last_round=5, now=MORNING + timedelta(hours=2))
     closed(NEXT, now=MORNING + timedelta(hours=3))
     compared(NEXT, id=floor.a_round_id(9))
     with CaptureQueriesContext(connection) as of_many:
         sealed(NEXT, now=MORNING + timedelta(days=1))
     assert len(signers) == 2
-    assert len(of_many) == len(of_one) == 44
+    assert len(of_many) == len(of_one) == 53
 
 
 # -- the job -------------------------------------------------------------------------------------------------
