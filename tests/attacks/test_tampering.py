@@ -160,7 +160,7 @@ ROWS = [
     Row("two ledger amounts that still balance", f"UPDATE settlement_entry e SET amount = amount + CASE WHEN a.kind = 'bank' THEN -100 ELSE 100 END FROM settlement_account a WHERE a.id = e.account_id AND e.journal_id = {J} AND (a.kind = 'bank' OR e.ordinal = 0)", "I2 I6", "I17"),
     Row("amounts, chain, account rows and lines, all in step", paid_more_in_step, "I7 I17", "I6", "V5", "touched"),
     Row("an extra balanced journal, chain continued", a_journal_more, "I6 I17"),
-    Row("a hold removed", f"UPDATE settlement_account SET held = 0 WHERE id = {HELD}; DELETE FROM settlement_hold WHERE id = {HOLD}", "I3"),
+    Row("a hold removed", f"UPDATE settlement_account SET held = 0 WHERE id = {HELD}; DELETE FROM settlement_hold WHERE id = {HOLD}", "I3 I15"),
     Row("a hold shortened", f"UPDATE settlement_account SET held = held - 100 WHERE id = {HELD}; UPDATE settlement_hold SET amount = amount - 100 WHERE id = {HOLD}", "I3"),
     Row("a reversal removed", f"DELETE FROM settlement_entry WHERE journal_id = {BACK}; DELETE FROM settlement_journal WHERE id = {BACK}; UPDATE settlement_settlement SET reversal_id = NULL WHERE round_id = %(corrected)s AND revision = 2", "I4", "I2 I17", "V5"),
     Row("a revision deleted with its journals", """
@@ -185,12 +185,14 @@ ROWS = [
     Row("who counted", "UPDATE settlement_count SET counted_by_id = (SELECT id FROM casino_person WHERE badge = 'M02') WHERE ordinal = 2", "I17"),
     Row("who approved", "UPDATE settlement_settlement SET approved_by_id = (SELECT id FROM casino_person WHERE badge = 'M02') WHERE round_id = %(corrected)s AND revision = 2", "I17", "", "V5"),
     Row("who was granted a role", "UPDATE casino_person SET role = 'manager' WHERE badge = 'D01'", "I17"),
+    Row("an outbox row deleted", "DELETE FROM settlement_delivery WHERE message_id IN (SELECT id FROM settlement_message WHERE round_id = %(corrected)s AND type = 'round.corrected'); DELETE FROM settlement_message WHERE round_id = %(corrected)s AND type = 'round.corrected'", "I15"),
+    Row("a delivery deleted", "DELETE FROM settlement_delivery WHERE message_id IN (SELECT id FROM settlement_message WHERE round_id = %(corrected)s AND type = 'round.corrected')", "I15"),
     Row("a slip's number", "UPDATE settlement_slip SET number = number + 100 WHERE id = %(deposited)s", "I12 I17"),
     Row("a slip's number and the last one given, so that none is missing", "UPDATE settlement_slip SET number = 4 WHERE id = %(slip_void)s; UPDATE settlement_slip s SET number = 3 FROM settlement_series n WHERE n.id = s.series_id AND s.kind = 'fill' AND s.number = 2; UPDATE settlement_slip SET number = 2 WHERE id = %(slip_void)s", "I17"),
     Row("a pay slip's payment", "UPDATE settlement_payslip SET state = 'issued', cage = '', paid_by_id = NULL, paid_second_id = NULL, paid_at = NULL, payment_journal_id = NULL WHERE id = %(paid)s", "I12 I17", "I6"),
     Row("bytes of an audit entry", f"UPDATE audit_logentry SET bytes = {OTHER_BYTES} WHERE id = {ENTRY}", "I18", "", "V1", in_the_way=(HASH, COLUMNS)),
     Row("bytes of an audit entry and its hash", f"UPDATE audit_logentry SET bytes = {OTHER_BYTES}, leaf_hash = sha256('\\x00'::bytea || {OTHER_BYTES}) WHERE id = {ENTRY}", "I18", "", "V1", in_the_way=(COLUMNS,)),
-    Row("an entry, its hash and its leaf together", f"UPDATE audit_logentry SET bytes = {OTHER_BYTES}, leaf_hash = sha256('\\x00'::bytea || {OTHER_BYTES}), request_id = 'other' WHERE id = {ENTRY}; UPDATE audit_leaf l SET leaf_hash = e.leaf_hash FROM audit_logentry e WHERE e.id = l.entry_id AND e.id = {ENTRY}", "I19", "", "V2"),
+    Row("an entry, its hash and its leaf together", f"UPDATE audit_logentry SET bytes = {OTHER_BYTES}, leaf_hash = sha256('\\x00'::bytea || {OTHER_BYTES}), request_id = 'other' WHERE id = {ENTRY}; UPDATE audit_leaf l SET leaf_hash = e.leaf_hash FROM audit_logentry e WHERE e.id = l.entry_id AND e.id = {ENTRY}", "I19", "I15", "V2"),
     Row("two leaves swapped", f"UPDATE audit_leaf SET index = index + 1000000 WHERE index IN ({LEAF}, {LEAF} + 1); UPDATE audit_leaf SET index = 2 * (SELECT min(index) FROM audit_leaf WHERE index >= 1000000) - index + 1 - 1000000 WHERE index >= 1000000", "I19", "I18", "V2"),
     Row("the first leaf deleted", "DELETE FROM audit_leaf WHERE index = 0", "I18 I19"),
     Row("a leaf in the middle deleted", "DELETE FROM audit_leaf WHERE index = (SELECT max(index) / 2 FROM audit_leaf)", "I18 I19"),
@@ -268,7 +270,8 @@ def test_a_tree_rebuilt_and_signed_with_the_real_key_is_not_the_tree_of_a_checkp
     kept = tmp_path / "kept.note"
     kept.write_text(administrator.kept)
     administrator.alter(
-        f"UPDATE audit_logentry SET bytes = {OTHER_BYTES}, leaf_hash = sha256('\\x00'::bytea || {OTHER_BYTES}), request_id = 'other' WHERE id = {ENTRY}"
+        f"UPDATE audit_logentry SET bytes = {OTHER_BYTES}, leaf_hash = sha256('\\x00'::bytea || {OTHER_BYTES}), request_id = 'other' WHERE id = {ENTRY}",
+        "UPDATE settlement_message SET request_id = 'other' WHERE round_id = %(corrected)s AND type = 'round.settled'",
     )
     administrator.rebuild()
 
