@@ -21,6 +21,7 @@ from casino.refusals import Refusal
 from settlement import settle
 from settlement.rules import hands
 from tests.casino import telling
+from tests.casino.floor import statements
 from tests.settlement.floor import NOW, AtTable, a_table, a_wallet, act, outcome
 
 pytestmark = pytest.mark.django_db
@@ -182,3 +183,13 @@ def test_a_deck_that_shows_all_its_cards_stops_nobody() -> None:
     for number in range(30):
         plays(table, dealt(chance), at=NOW + timedelta(minutes=number))
         assert watched(NOW + timedelta(minutes=number + 1)) == []
+
+
+def test_a_look_costs_one_statement_while_nothing_is_amiss() -> None:
+    for code in ("PD01", "PD02"):
+        table, chance = a_table(code), random.Random(3)
+        for number in range(3):
+            plays(table, dealt(chance), at=NOW + timedelta(minutes=number))
+    with statements() as ran:
+        assert watched(NOW + timedelta(minutes=4)) == []
+    assert len(ran) == 1
