@@ -7,8 +7,9 @@ from uuid import uuid4
 from celery import shared_task
 from django.utils import timezone
 
-from audit import analytics, flags, inspection
+from audit import agreeing, analytics, flags, inspection
 from casino import events
+from settlement import reconcile
 
 STEPS = 10
 """Steps of an inspection for one bell, so that it ends within a task's time."""
@@ -82,3 +83,17 @@ def analyse() -> int:
         request_id = f"analytics-{uuid4().hex}"
         return len(analytics.work_on(day=day, now=timezone.now(), request_id=request_id))
     return 0
+
+
+@shared_task(name="audit.reconcile")
+def compare_log() -> int:
+    """Compare the chunks of runs that are about the log, a few for one bell; return how many."""
+    compared = 0
+    while compared < STEPS:
+        claimed = reconcile.claim(owner=f"audit-{uuid4().hex}", levels=[agreeing.LEVEL])
+        if not claimed:
+            break
+        request_id = f"reconcile-{uuid4().hex}"
+        reconcile.look(claimed[0], parts=agreeing.PARTS, now=timezone.now(), request_id=request_id)
+        compared += 1
+    return compared

@@ -13,6 +13,7 @@ from typing import Any
 
 from audit.books import (
     approvals,
+    at_rest,
     cases,
     cash,
     counted,
@@ -169,6 +170,11 @@ INVARIANTS: dict[str, Invariant] = {
         (
             told.no_delivery_claimed_for_long,
             external.no_call_claimed_for_long,
+            at_rest.no_chunk_claimed_for_long,
+            at_rest.runs_end_with_their_chunks,
+            at_rest.one_result_per_chunk,
+            at_rest.one_break_per_difference,
+            at_rest.once_a_day,
         ),
     ),
     "I17": Invariant(

@@ -47,6 +47,9 @@ SELECT 'floats/' || id, 'missing numbers overridden by ' || coalesce(override_fi
 SELECT 'rounds/' || round_id || '/revisions/' || revision, 'asked for and approved by ' || acted_by_id, 'two people'
   FROM settlement_settlement WHERE id >= %(since_id)s AND acted_by_id = approved_by_id
  UNION ALL
+SELECT 'breaks/' || id, 'resolved and approved by ' || approved_by_id, 'two people'
+  FROM settlement_break WHERE resolved_by_id = approved_by_id
+ UNION ALL
 SELECT 'keys/' || id, 'made and agreed to by ' || approved_by_id, 'two people'
   FROM casino_apikey WHERE created_by_id = approved_by_id
  UNION ALL
@@ -117,6 +120,8 @@ WITH told AS MATERIALIZED (
      UNION ALL SELECT 'pay-slips/' || id, p.person, p.at
       FROM settlement_payslip CROSS JOIN LATERAL (VALUES (issued_by_id, issued_at), (paid_by_id, paid_at),
            (paid_second_id, paid_at), (voided_by_id, voided_at)) AS p (person, at) WHERE p.at >= %(since)s
+     UNION ALL SELECT 'breaks/' || of_id, by_id, taken_at FROM settlement_breakstep
+      WHERE taken_at >= %(since)s AND by_id IS NOT NULL
      UNION ALL SELECT 'proposals/' || id, proposed_by_id, proposed_at FROM audit_proposal WHERE proposed_at >= %(since)s
      UNION ALL SELECT 'decisions/' || id, decided_by_id, decided_at FROM audit_decision WHERE decided_at >= %(since)s)
 SELECT a.what, a.person, a.at FROM approved a

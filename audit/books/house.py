@@ -266,6 +266,59 @@ KEYS_REVOKED = Pair(
     "SELECT split_part(t.subject, '/', 2), t.data || jsonb_build_object('at', t.at) FROM told t",
 )
 
+# A break's first step tells what was found; each step tells who took it where.
+BREAKS = Pair(
+    "breaks",
+    ("break.opened",),
+    """
+    SELECT b.id::text, jsonb_build_object(
+        'code', b.code, 'about', b.subject, 'fingerprint', b.fingerprint, 'severity', b.severity, 'detail', b.detail,
+        'amount', b.amount, 'currency', b.currency, 'run', b.run, 'level', b.level, 'gaming_day', b.gaming_day,
+        'fell_due_at', b.fell_due_at)
+      FROM settlement_break b
+     WHERE b.found_at >= %(since)s OR b.id::text IN (SELECT split_part(subject, '/', 2) FROM told)
+    """,
+    """
+    SELECT split_part(t.subject, '/', 2),
+           t.data - 'step' - 'state' - 'by' || jsonb_build_object('fell_due_at', (t.data ->> 'fell_due_at')::timestamptz)
+      FROM told t
+    """,
+)
+
+BREAK_STEPS = Pair(
+    "steps of breaks",
+    ("break.opened", "break.matched", "break.assigned", "break.explained", "break.resolved", "break.approved"),
+    """
+    SELECT s.of_id || '/' || s.ordinal, jsonb_build_object(
+        'state', s.state, 'by', s.by_id, 'at', s.taken_at,
+        'reason_sha256', encode(sha256(convert_to(s.reason, 'UTF8')), 'hex'))
+        || CASE WHEN s.state = 'resolved' THEN jsonb_build_object(
+            'resolution', b.resolution, 'rule', b.rule, 'journal', b.journal_id, 'resolved_by', b.resolved_by_id)
+           WHEN s.state = 'approved' THEN jsonb_build_object('approved_by', b.approved_by_id) ELSE '{}' END
+      FROM settlement_breakstep s JOIN settlement_break b ON b.id = s.of_id WHERE s.taken_at >= %(since)s
+    """,
+    """
+    SELECT split_part(t.subject, '/', 2) || '/' || (t.data ->> 'step'), jsonb_build_object(
+        'state', t.data -> 'state', 'by', t.data -> 'by', 'at', t.at,
+        'reason_sha256', coalesce(t.data ->> 'reason_sha256', encode(sha256(''), 'hex')))
+        || CASE t.data ->> 'state' WHEN 'resolved' THEN jsonb_build_object(
+            'resolution', t.data -> 'resolution', 'rule', t.data -> 'rule', 'journal', t.data #> '{journal,id}',
+            'resolved_by', t.data -> 'by')
+           WHEN 'approved' THEN jsonb_build_object('approved_by', t.data -> 'by') ELSE '{}' END
+      FROM told t
+    """,
+)
+
+RUNS_DONE = Pair(
+    "reconciliations",
+    ("reconciliation.done",),
+    """
+    SELECT r.id::text, jsonb_build_object('digest', r.digest, 'outcome', r.outcome, 'report', r.report, 'at', r.done_at)
+      FROM settlement_run r WHERE r.done_at >= %(since)s
+    """,
+    "SELECT split_part(t.subject, '/', 2), t.data || jsonb_build_object('at', t.at) FROM told t",
+)
+
 PAIRS = (
     SHEETS_PROPOSED,
     SHEETS_APPROVED,
@@ -285,4 +338,7 @@ PAIRS = (
     KEYS_MADE,
     KEYS_REVOKED,
     WAIVERS,
+    BREAKS,
+    BREAK_STEPS,
+    RUNS_DONE,
 )

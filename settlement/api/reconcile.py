@@ -82,7 +82,7 @@ def _run_shown(run: Run) -> dict[str, Any]:
         "done_at": run.done_at.isoformat() if run.done_at else None,
         "outcome": run.outcome or None,
         "digest": run.digest or None,
-        "report": run.report,
+        "report": run.report or None,
         "progress": {
             "chunks": come.chunks,
             "done": come.done,

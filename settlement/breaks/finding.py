@@ -158,6 +158,7 @@ def _fact(
     told = {
         "step": step,
         "state": state,
+        "by": None,
         "code": code,
         "about": subject,
         "fingerprint": fingerprint,

@@ -426,7 +426,7 @@ class Migration(migrations.Migration):
                 ),
                 ("done_at", models.DateTimeField(null=True)),
                 ("digest", models.CharField(blank=True, max_length=64)),
-                ("report", models.JSONField(null=True)),
+                ("report", models.JSONField(default=dict)),
                 (
                     "begun_by",
                     models.ForeignKey(
@@ -671,11 +671,11 @@ class Migration(migrations.Migration):
             model_name="run",
             constraint=models.CheckConstraint(
                 condition=models.Q(
-                    models.Q(("digest", ""), ("done_at", None), ("outcome", ""), ("report", None)),
+                    models.Q(("digest", ""), ("done_at", None), ("outcome", ""), ("report", {})),
                     models.Q(
                         ("done_at__isnull", False),
                         ("outcome__in", ["matched", "breaks", "incomplete"]),
-                        ("report__isnull", False),
+                        models.Q(("report", {}), _negated=True),
                         ("digest__regex", "^[0-9a-f]{64}$"),
                     ),
                     _connector="OR",

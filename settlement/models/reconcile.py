@@ -199,7 +199,7 @@ class Run(models.Model):
     outcome = models.CharField(max_length=10, choices=Outcome.choices, blank=True, default=Outcome.OPEN)
     done_at = models.DateTimeField(null=True)
     digest = models.CharField(max_length=64, blank=True)
-    report = models.JSONField(null=True)
+    report = models.JSONField(default=dict)
 
     class Meta:
         constraints: ClassVar = [
@@ -219,12 +219,12 @@ class Run(models.Model):
             models.CheckConstraint(condition=Q(since__lt=F("until")), name="run_has_a_range"),
             models.CheckConstraint(condition=Q(chunk_size__gte=1), name="run_has_chunks_of_something"),
             models.CheckConstraint(
-                condition=Q(done_at=None, outcome="", digest="", report=None)
+                condition=Q(done_at=None, outcome="", digest="", report={})
                 | Q(
                     done_at__isnull=False,
                     outcome__in=["matched", "breaks", "incomplete"],
-                    report__isnull=False,
                 )
+                & ~Q(report={})
                 & Q(digest__regex="^[0-9a-f]{64}$"),
                 name="run_done_with_a_digest",
             ),

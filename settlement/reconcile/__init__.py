@@ -7,8 +7,8 @@ dies costs its lease. ``tally`` adds single results up so that neither the cut n
 """
 
 from settlement.reconcile.chunks import ATTEMPTS, Claim, claim, failed, finish, sweep
-from settlement.reconcile.looking import PARTS, Look, look, look_on
-from settlement.reconcile.runs import LEVELS, Progress, begin, last_of, progress, ring_with
+from settlement.reconcile.looking import PARTS, Look, Part, look, look_on
+from settlement.reconcile.runs import LEVELS, Progress, begin, begin_nightly, last_of, progress, ring_with
 from settlement.reconcile.tally import File, Single, Tally, Unseen
 from settlement.reconcile.window import Found, Piece, Window
 
@@ -20,6 +20,7 @@ __all__ = [
     "File",
     "Found",
     "Look",
+    "Part",
     "Piece",
     "Progress",
     "Single",
@@ -27,6 +28,7 @@ __all__ = [
     "Unseen",
     "Window",
     "begin",
+    "begin_nightly",
     "claim",
     "failed",
     "finish",

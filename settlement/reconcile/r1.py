@@ -137,15 +137,19 @@ def _sheet_differs(key: str, stored: Stored, case: Case) -> Iterator[NewBreak]:
 
 def _judgement_differs(key: str, stored: Stored, case: Case) -> Iterator[NewBreak]:
     try:
-        verdict = judgement.judge(case, Inputs.read(stored.inputs))
+        inputs = Inputs.read(stored.inputs)
+        verdict = judgement.judge(case, inputs)
     except (ValueError, LookupError, TypeError) as impossible:
         yield NewBreak("JUDGE_DIFF", key, "cannot be judged", {"fault": type(impossible).__name__})
         return
-    lines = [list(settle.of_line(line, table=case.table)) for line in verdict.lines]
+    theirs = inputs.elsewhere
+    lines = [list(settle.of_line(line, table=case.table, elsewhere=theirs)) for line in verdict.lines]
     if verdict.bank is not None:
-        lines.append(list(settle.of_bank(verdict.bank)))
-    moving = postings.postings_of(verdict, table=case.table) if verdict.outcome == "settled" else ()
-    entries = [[posting.account, posting.amount, posting.wager] for posting in moving]
+        lines.append(list(settle.of_bank(verdict.bank, table=case.table, elsewhere=theirs)))
+    entries = []
+    if verdict.outcome == "settled":
+        moving = postings.postings_of(verdict, table=case.table, elsewhere=theirs)
+        entries = [[posting.account, posting.amount, posting.wager] for posting in moving]
     judged = {
         "outcome": verdict.outcome,
         "record_sha256": case.record_sha256,

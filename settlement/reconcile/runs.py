@@ -17,12 +17,18 @@ from casino.models import Person
 from casino.refusals import Refusal
 from settlement import days
 from settlement.models import Chunk, Run
-from settlement.reconcile import r0, r1, r5
+from settlement.reconcile import r0, r1, r2, r3, r4, r5
 from settlement.reconcile.window import Level, Slice, Window, instant, millis
 
 refusals.register("day_not_begun", 422, "Nothing of that gaming day is over yet.", "วันทำการนั้นยังไม่มีส่วนที่จบแล้ว")
 
-OURS: dict[str, Level] = {"R0": r0.LEVEL, "R1": r1.LEVEL}
+OURS: dict[str, Level] = {
+    "R0": r0.LEVEL,
+    "R1": r1.LEVEL,
+    "R2": r2.LEVEL,
+    "R3": r3.LEVEL,
+    "R4": r4.LEVEL,
+}
 """The levels that are compared here."""
 
 ALL = OURS | {"R5": r5.LEVEL}
@@ -78,6 +84,17 @@ def begin(
     for ring in _ringer:
         transaction.on_commit(ring, robust=True)
     return run
+
+
+def begin_nightly() -> Run | None:
+    """Begin the nightly run over all levels of the gaming day that ended last, or return the one that was begun; None
+    until that day has been over for the time of the property. Must run in an act."""
+    act = events.current()
+    yesterday = days.running() - timedelta(days=1)
+    over_at = days.bounds(yesterday)[1] + timedelta(minutes=settings.RECONCILE["nightly_after_minutes"])
+    if act.now < over_at:
+        return None
+    return begin(kind=Run.Kind.NIGHTLY, gaming_day=yesterday)
 
 
 def rules_of(levels: Sequence[str]) -> str:

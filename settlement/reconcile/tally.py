@@ -20,12 +20,14 @@ Outcome = Literal["matched", "pending", "broken"]
 class Single:
     """What comparing one thing came to. ``key`` names it, once in a run; ``value`` is what was compared, and holds
     nothing that depends on when the run looked. ``breaks`` make it broken; *pending* waits for something not due yet.
+    ``records`` is how many it stands for: a range that agreed as a whole stands for all that lies in it.
     """
 
     key: str
     value: Any
     breaks: tuple[NewBreak, ...] = ()
     is_pending: bool = False
+    records: int = 1
 
     @property
     def outcome(self) -> Outcome:
@@ -76,9 +78,9 @@ class Tally:
         return self
 
     def _add(self, one: Single) -> None:
-        self.compared += 1
-        self.matched += one.outcome == "matched"
-        self.pending += one.outcome == "pending"
+        self.compared += one.records
+        self.matched += one.records if one.outcome == "matched" else 0
+        self.pending += one.records if one.outcome == "pending" else 0
         self.breaks.extend(one.breaks)
         for found in one.breaks:
             self.broken[found.code] += 1

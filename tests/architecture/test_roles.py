@@ -32,6 +32,8 @@ APPEND_ONLY = (
     "settlement_message",
     "settlement_endpointchange",
     "settlement_attempt",
+    "settlement_breakstep",
+    "settlement_result",
     "settlement_refusedcover",
     "settlement_slipstep",
     "settlement_statement",

@@ -24,7 +24,7 @@ from casino import devices, events, people, tables
 from casino.models import Device, Person, Round, RoundEvent, Table, TableSession
 from settlement import cashier, floats, rule_sheets, settle
 from tests import database, world
-from tests.audit import tills
+from tests.audit import comparing, tills
 from tests.audit.evidence import Evidence, copied
 from tests.audit.listeners import Listeners
 from tests.audit.papers import Papers
@@ -166,6 +166,7 @@ class _Builder:
         self._report("PD06", "card_dealt", held, {"hand": "p1", "position": 2, "card": "1S"})
         papers = Papers(table="PD06", dealer=self.staff["D01"], supervisor=self.staff["S01"]).write()
         tills.write(table="PD06", dealer=self.staff["D01"], manager=self.staff["M01"])
+        comparing.write(manager=self.staff["M01"], other=self.staff["M02"])
         self._close("PD01")
         listening = listeners.tell()
         return {

@@ -140,7 +140,7 @@ def test_a_resolution_that_the_break_is_too_late_for_moves_nothing() -> None:
     id = the_break()
     resolved_by_journal(id)
     postings = [Posting("variance:PD01", -5), Posting("suspense:chips:PD01", 5)]
-    again = {"id": id, "resolution": "journal", "reason": "", "by": a_person("M2", "manager")}
+    again: dict[str, Any] = {"id": id, "resolution": "journal", "reason": "", "by": a_person("M2", "manager")}
     assert code_of(lambda: breaks.resolve(**again, postings=postings)) == "idempotency_key_reused"
     assert balances("variance:PD01") == {"variance:PD01": -1}
 

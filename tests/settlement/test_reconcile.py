@@ -11,7 +11,8 @@ import pytest
 from django.utils import timezone
 
 from casino import events
-from settlement import days, reconcile
+from settlement import days, ledger, reconcile
+from settlement.ledger import NewHold, NewJournal, Posting
 from settlement.models import Break, Chunk, Run
 from tests import world
 from tests.database import Connection
@@ -156,3 +157,123 @@ def test_a_sheet_that_was_not_in_force_is_named(rounds: list[UUID], administrato
     )
     run = reconciled(levels=("R1",))
     assert run.report["broken"] == {"SHEET_UNKNOWN": len(rounds)}
+
+
+def test_every_level_has_its_rules_and_its_parts(rounds: list[UUID]) -> None:
+    run = begun(levels=reconcile.LEVELS)
+    parts = set(Chunk.objects.filter(run=run).values_list("level", "part"))
+    assert run.rules == "R0.1 R1.1 R2.1 R3.1 R4.1 R5.1"
+    assert {(level, part) for level, named in reconcile.PARTS.items() for part in named} < parts
+
+
+def test_a_round_that_nobody_settled_is_pending_and_then_missing(
+    rounds: list[UUID], at: AtTable, night: Night, settings: Any
+) -> None:
+    waiting = night.told(at)
+    run = reconciled(levels=("R2",))
+    assert (run.outcome, run.report["pending"]) == ("matched", 1)
+    settings.RECONCILE = settings.RECONCILE | {"grace_minutes": 0}
+    run = reconciled(levels=("R2",))
+    assert run.report["broken"] == {"MISSING_LEDGER": 1}
+    assert Break.objects.get().subject == f"rounds/{waiting.id}"
+    world.at_terminal(at).settle(waiting.id)
+    assert reconciled(levels=("R2",)).outcome == "matched"
+    assert Break.objects.get().state == "matched", "what was missing has come, and the break cleared itself"
+
+
+def test_a_stake_that_was_not_reported_so_is_found_by_its_range(
+    rounds: list[UUID], administrator: Connection
+) -> None:
+    tampered(
+        administrator,
+        "settlement_line",
+        "append_only_rows",
+        "UPDATE settlement_line SET stake = stake + 100, gross = gross + 100 * multiple, net = net + 100 * multiple"
+        " WHERE id = (SELECT min(id) FROM settlement_line)",
+    )
+    run = reconciled(levels=("R2",))
+    assert (run.report["broken"], run.report["at_risk"]) == ({"AMOUNT": 1}, {"THB": 100})
+
+
+def test_a_number_that_never_came_is_a_gap(rounds: list[UUID], administrator: Connection) -> None:
+    administrator.execute("UPDATE casino_device SET holes = '[[3, 4]]' WHERE code = 'PD01-terminal'")
+    administrator.execute("UPDATE casino_round SET number = 99 WHERE id = %s", [rounds[-1]])
+    run = reconciled(levels=("R2",))
+    assert run.report["broken"] == {"SEQ_GAP": 1 + 93}
+
+
+def test_a_journal_that_nothing_asked_for_has_no_source(rounds: list[UUID]) -> None:
+    with events.act(actor=events.SERVICE, request_id="test", now=timezone.now()):
+        ledger.post(
+            [
+                NewJournal(
+                    kind="round",
+                    key="round:nobody:1",
+                    gaming_day=today(),
+                    currency="THB",
+                    postings=(Posting("table:PD01:bank", -5), Posting("table:PD01:guests", 5)),
+                    round=rounds[0],
+                )
+            ]
+        )
+    run = reconciled(levels=("R2",))
+    assert (run.report["broken"], run.report["at_risk"]) == ({"MISSING_SOURCE": 1}, {"THB": 5})
+
+
+def test_a_hold_that_outlived_its_round_is_stale(
+    rounds: list[UUID], at: AtTable, administrator: Connection, settings: Any
+) -> None:
+    settings.RECONCILE = settings.RECONCILE | {"grace_minutes": 0}
+    world.a_wallet(ref="A17", amount=1_000)
+    with events.act(actor=events.SERVICE, request_id="test", now=timezone.now()):
+        ledger.hold([NewHold("player:A17:wallet", rounds[0], "w9", 500)], currency="THB")
+    run = reconciled(levels=("R0",))
+    assert (run.report["broken"], run.report["at_risk"]) == ({"HOLD_STALE": 1}, {"THB": 500})
+
+
+def test_chips_still_under_way_when_the_day_is_over_are_named(rounds: list[UUID]) -> None:
+    with events.act(actor=events.SERVICE, request_id="test", now=timezone.now()):
+        ledger.post(
+            [
+                NewJournal(
+                    kind="fill",
+                    key="slip:lost",
+                    gaming_day=today(),
+                    currency="THB",
+                    postings=(Posting("cage:C1:vault", -700), Posting("suspense:transit:PD01", 700)),
+                )
+            ]
+        )
+    run = reconciled(levels=("R3",))
+    assert (run.report["broken"], run.report["at_risk"]) == ({"TRANSIT_LEFT": 1}, {"THB": 700})
+    early = reconciled(levels=("R3",), now=timezone.now())
+    assert (early.outcome, early.report["pending"]) == ("matched", 1), "the day still runs"
+
+
+def test_a_round_posted_in_another_day_without_saying_so_is_a_cutoff(
+    rounds: list[UUID], administrator: Connection
+) -> None:
+    administrator.execute("UPDATE casino_round SET gaming_day = gaming_day - 1 WHERE id = %s", [rounds[0]])
+    run = reconciled(levels=("R2",))
+    assert run.report["broken"] == {"CUTOFF": 1}
+    assert Break.objects.get().severity == "low"
+
+
+def test_a_variance_that_was_not_posted_whole_is_named(rounds: list[UUID], administrator: Connection) -> None:
+    tampered(
+        administrator,
+        "settlement_float",
+        "append_only_rows",
+        "UPDATE settlement_float SET expected = 1 WHERE session_id = (SELECT s.id FROM casino_tablesession s"
+        " JOIN casino_table t ON t.id = s.table_id WHERE t.code = 'PD01')",
+    )
+    assert reconciled(levels=("R3",)).report["broken"] == {"COUNT_VARIANCE": 1}
+
+
+def test_a_slip_number_that_nobody_has_is_a_gap(rounds: list[UUID], administrator: Connection) -> None:
+    administrator.execute("ALTER TABLE settlement_series DISABLE TRIGGER USER")
+    administrator.execute(
+        "INSERT INTO settlement_series (property, kind, year, last) VALUES ('POKDENG', 'fill', %s, 1)",
+        [today().year],
+    )
+    assert reconciled(levels=("R3",)).report["broken"] == {"SLIP_GAP": 1}

@@ -131,7 +131,7 @@ def _helper(run: UUID) -> subprocess.Popen[bytes]:
 
 def _print(run: Run) -> None:
     console = Console()
-    report: dict[str, Any] = run.report or {}
+    report: dict[str, Any] = run.report
     table = Table("level", "compared", "matched", "pending", "broken", "at risk")
     rows: Sequence[tuple[str, dict[str, Any]]] = [*report["levels"].items(), ("all", report)]
     for name, level in rows:
