@@ -160,6 +160,7 @@ def test_the_reader_sees_everything_but_secrets() -> None:
     assert unseen == [
         ("casino_person.password",),
         ("casino_person.pin",),
+        ("settlement_cashiersystem.secret",),
         ("settlement_endpoint.previous_secret",),
         ("settlement_endpoint.secret",),
     ]
