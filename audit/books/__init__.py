@@ -20,6 +20,7 @@ from audit.books import (
     counts,
     covers,
     dated,
+    days,
     decided,
     derived,
     external,
@@ -135,7 +136,14 @@ INVARIANTS: dict[str, Invariant] = {
         ),
     ),
     "I11": Invariant(
-        "dated", (dated.journals_in_their_day, dated.rounds_keep_their_day), (dated.dated_by_its_bets,)
+        "dated",
+        (
+            dated.journals_in_their_day,
+            dated.rounds_keep_their_day,
+            days.sealed_days_stay,
+            days.days_lie_where_the_calendar_says,
+        ),
+        (dated.dated_by_its_bets,),
     ),
     "I12": Invariant(
         "counted",
@@ -156,6 +164,7 @@ INVARIANTS: dict[str, Invariant] = {
             approvals.decided_by_the_uninvolved,
             approvals.by_people_of_the_house,
             told.opened_by_two,
+            days.ended_by_two,
             cash.signed_by_another,
             slips.signed_by_others,
         ),
@@ -188,6 +197,7 @@ INVARIANTS: dict[str, Invariant] = {
                     witnessed.SETTLEMENTS,
                     witnessed.HELD,
                     *house.PAIRS,
+                    *days.PAIRS,
                     *decided.PAIRS,
                     *external.PAIRS,
                     *told.PAIRS,
@@ -199,6 +209,7 @@ INVARIANTS: dict[str, Invariant] = {
             ),
             witnessed.journals_witnessed,
             witnessed.stored_as_told,
+            days.reports_are_their_bytes,
             counted.digests_are_of_what_is_stored,
         ),
         (derived.told_as_judged,),

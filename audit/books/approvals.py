@@ -113,6 +113,10 @@ WITH told AS MATERIALIZED (
      UNION ALL SELECT 'rounds/' || round_id || '/revisions/' || revision, p.person, settled_at
       FROM settlement_settlement, unnest(ARRAY[acted_by_id, approved_by_id]) AS p (person)
      WHERE id >= %(since_id)s AND revision > 1
+     UNION ALL SELECT 'days/' || day, p.person, sealed_at
+      FROM settlement_gamingday, unnest(ARRAY[sealed_by_id, seconded_by_id]) AS p (person) WHERE sealed_at >= %(since)s
+     UNION ALL SELECT 'shifts/' || id, p.person, closed_at
+      FROM settlement_shift, unnest(ARRAY[closed_by_id, closed_with_id]) AS p (person) WHERE closed_at >= %(since)s
      UNION ALL SELECT 'keys/' || id, p.person, created_at
       FROM casino_apikey, unnest(ARRAY[created_by_id, approved_by_id]) AS p (person) WHERE created_at >= %(since)s
      UNION ALL SELECT 'slips/' || slip_id, p.person, taken_at

@@ -18,26 +18,37 @@ SELECT least(min(recorded_at), (SELECT min(settled_at) FROM settlement_settlemen
        greatest(max(recorded_at), (SELECT max(settled_at) FROM settlement_settlement)) FROM settlement_journal
 """
 
-# What a round is posted for the first time sits in the round's own day while that is today or yesterday; everything
-# else, a correction above all, sits in the day in which it was posted and says which day it is about.
+# What a round is posted for the first time sits in the round's own day while that is today or yesterday and not sealed;
+# everything else, a correction above all and what a later count found of a day, sits in the day in which it was posted
+# and says which day it is about.
 _JOURNALS = """
 WITH dated AS (
     SELECT j.id, j.kind, j.gaming_day, j.orig_day, j.round,
            (%(days)s::date[])[width_bucket(j.recorded_at, %(starts)s::timestamptz[])] AS posted,
            coalesce(s.revision, lent.revision) AS revision, coalesce(s.gaming_day, lent.gaming_day) AS of_round,
-           back.gaming_day AS of_reversed, back.orig_day AS of_original
+           back.gaming_day AS of_reversed, back.orig_day AS of_original,
+           CASE WHEN j.kind IN ('variance', 'drop_counted') THEN coalesce(
+               (SELECT f.gaming_day FROM settlement_float f WHERE f.variance_id = j.id),
+               (SELECT d.gaming_day FROM settlement_drop d WHERE j.id IN (d.journal_id, d.variance_id)))
+           END AS of_count,
+           (SELECT min(e.id) FROM settlement_entry e WHERE e.journal_id = j.id) AS first_entry
       FROM settlement_journal j
       LEFT JOIN settlement_settlement s ON s.journal_id = j.id
       LEFT JOIN settlement_settlement lent ON lent.shortfall_id = j.id
       LEFT JOIN settlement_journal back ON back.id = j.reverses_id
      WHERE j.id >= %(since_id)s
 ), expected AS (
-    SELECT d.*, CASE WHEN revision = 1 AND of_round = posted - 1 THEN of_round ELSE posted END AS wanted FROM dated d
+    SELECT d.*, CASE WHEN revision = 1 AND of_round = posted - 1 AND NOT EXISTS (
+               SELECT FROM settlement_gamingday g
+                WHERE g.state = 'sealed' AND g.day >= of_round AND g.last_entry < d.first_entry)
+           THEN of_round ELSE posted END AS wanted
+      FROM dated d
 )
 SELECT id, kind, gaming_day, orig_day, wanted, about FROM expected
  CROSS JOIN LATERAL (SELECT CASE
      WHEN of_reversed IS NOT NULL THEN nullif(coalesce(of_original, of_reversed), wanted)
-     WHEN kind = 'round' THEN nullif(of_round, wanted) END AS about) AS a
+     WHEN kind = 'round' THEN nullif(of_round, wanted)
+     WHEN of_count IS NOT NULL THEN nullif(of_count, wanted) END AS about) AS a
  WHERE gaming_day <> wanted OR orig_day IS DISTINCT FROM about OR (revision > 1 AND round IS NULL)
 """
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from django.test import override_settings
 from django.utils import timezone
 
 from audit import analytics, disputes, flags
@@ -23,6 +24,7 @@ from casino.events import Fact
 from casino.models import Person, Round
 from settlement import days
 from settlement.models import Settlement
+from tests.audit import dayend
 from tests.audit.sealing import a_store, sealed
 
 
@@ -62,8 +64,12 @@ class Evidence:
             )
         self._read_flags()
         self._look_at_yesterday()
+        with override_settings(
+            CHECKPOINT_FOLDER=str(self.store.folder), SEAL_KEY_FILE=str(self.store.key_file)
+        ):
+            ended = dayend.write(manager=self.staff["M01"], supervisor=self.staff["S01"])
         self.seal()
-        return {
+        return ended | {
             "disputed": untouched[1].id, "by_two": by_two.dispute_id, "decision": by_two.id,
             "alone": alone.dispute_id, "waiting": waiting,
         }  # fmt: skip
