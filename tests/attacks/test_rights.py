@@ -90,6 +90,7 @@ def test_no_public_door_is_added_unnoticed() -> None:
         ("api/v1/audit/checkpoint", "GET"),  # for anybody to keep
         ("api/v1/audit/consistency", "GET"),
         ("api/v1/audit/proof", "GET"),
+        ("api/v1/webhooks/schedule", "GET"),  # for whoever receives them
     }
 
 

@@ -92,6 +92,7 @@ BODIES: dict[tuple[str, str], Any] = {
 NOT_OF_A_TABLE = {
     "flag", "dispute", "entry",  # tried where flags, disputes and proofs are tried
     "no",  # tried where pay slips are tried
+    "endpoint", "delivery",  # another system's is tried where webhooks are
     "ref",  # a wallet is the house's; the cage that moves it is in the body
 }  # fmt: skip
 

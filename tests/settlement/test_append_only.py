@@ -16,7 +16,9 @@ from settlement.breaks import NewBreak
 from settlement.ledger import NewHold
 from settlement.models import Settlement
 from settlement.rules.house import PRESETS
+from settlement.webhooks import delivering, sending
 from tests.database import Connection
+from tests.settlement import telling
 from tests.settlement.books import (
     BANK,
     GUESTS,
@@ -108,7 +110,17 @@ def a_night() -> UUID:
             round_id=round, wager="w4", account_code=nok, exposure=500, available=0, asked_at=NOW
         )
     a_comparison()
+    a_told_message()
     return round
+
+
+def a_told_message() -> None:
+    """A message that was owed to an endpoint, and a try at it."""
+    telling.an_endpoint(url="https://hooks.example/")
+    telling.owed()
+    [letter] = delivering.claim(owner="test", now=NOW, room=1)
+    with act():
+        delivering.finish([(letter, sending.Answer("delivered", NOW, status=204))])
 
 
 def a_comparison() -> None:
@@ -158,9 +170,10 @@ def a_line(settlement: Settlement, *, stake: int = 0) -> None:
 
 
 def everything_done_to(tables: list[str]) -> dict[str, str]:
+    keys = {model._meta.db_table: model._meta.pk.column for model in models.APPEND_ONLY if model._meta.pk}
     attacks = {}
     for table in tables:
-        attacks[f"update {table}"] = f"UPDATE {table} SET id = id"
+        attacks[f"update {table}"] = f"UPDATE {table} SET {keys[table]} = {keys[table]}"
         attacks[f"delete from {table}"] = f"DELETE FROM {table}"
         attacks[f"truncate {table}"] = f"TRUNCATE {table} CASCADE"
     return attacks
