@@ -182,7 +182,7 @@ def test_many_issues_at_once_some_of_them_taken_back_leave_no_number_out() -> No
 
     numbers = sorted(answer for answer in answers if isinstance(answer, int))
     assert (answers.count("slip_not_there"), numbers) == (8, list(range(1, 17)))
-    assert sorted(Slip.objects.exclude(number=None).values_list("number", flat=True)) == numbers
+    assert set(Slip.objects.exclude(number=None).values_list("number", flat=True)) == set(numbers)
     assert Series.objects.get().last == 16
 
 

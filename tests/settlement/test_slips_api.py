@@ -181,7 +181,8 @@ def test_what_cannot_be_asked_for_is_refused_by_its_field(
 def test_slips_are_listed_newest_first_a_page_at_a_time(at: AtTable, people: dict[str, Person]) -> None:
     made = [a_fill(at, people, up_to="requested") for _ in range(5)]
     cashier = signed_in(people["C01"])
-    seen, cursor = [], None
+    seen: list[str] = []
+    cursor = None
     while cursor is not None or not seen:
         _, page = asked(cashier, "slips", limit=2, **({"cursor": cursor} if cursor else {}))
         seen += [slip["id"] for slip in page["slips"]]
