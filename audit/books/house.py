@@ -280,7 +280,8 @@ BREAKS = Pair(
     """,
     """
     SELECT split_part(t.subject, '/', 2),
-           t.data - 'step' - 'state' - 'by' || jsonb_build_object('fell_due_at', (t.data ->> 'fell_due_at')::timestamptz)
+           t.data - 'step' - 'state' - 'by'
+               || jsonb_build_object('fell_due_at', (t.data ->> 'fell_due_at')::timestamptz)
       FROM told t
     """,
 )
@@ -313,7 +314,8 @@ RUNS_DONE = Pair(
     "reconciliations",
     ("reconciliation.done",),
     """
-    SELECT r.id::text, jsonb_build_object('digest', r.digest, 'outcome', r.outcome, 'report', r.report, 'at', r.done_at)
+    SELECT r.id::text, jsonb_build_object(
+        'digest', r.digest, 'outcome', r.outcome, 'report', r.report, 'at', r.done_at)
       FROM settlement_run r WHERE r.done_at >= %(since)s
     """,
     "SELECT split_part(t.subject, '/', 2), t.data || jsonb_build_object('at', t.at) FROM told t",

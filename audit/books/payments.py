@@ -232,7 +232,8 @@ WITH asked AS (
                                 (p.void_journal_id, 'pay_slip_void')) AS part (journal, kind)
      WHERE part.journal >= %(since_id)s
      UNION ALL
-    SELECT b.journal_id, 'break_resolved', NULL::uuid FROM settlement_break b WHERE b.journal_id >= %(since_id)s
+    SELECT b.journal_id, 'break_resolved', NULL::uuid FROM settlement_break b
+     WHERE b.journal_id >= %(since_id)s
      UNION ALL
     SELECT DISTINCT (told.value ->> 'id')::uuid, told.value ->> 'kind', NULL::uuid
       FROM audit_logentry l
@@ -247,8 +248,8 @@ HAVING count(asked.journal) <> 1 OR min(asked.kind) <> j.kind OR min(asked.round
 
 
 def asked_for_once(books: Books) -> Iterator[Finding]:
-    """Every journal is asked for by exactly one settlement, cash act, slip, pay slip, counted float or break or, where its
-    kind has no row of its own, by one act that the log tells of."""
+    """Every journal is asked for by exactly one settlement, cash act, slip, pay slip, counted float or break or, where
+    its kind has no row of its own, by one act that the log tells of."""
     for id, kind, round, times, kinds, rounds in books.rows(_ASKED, {"told_alone": list(TOLD_ALONE)}):
         asked = ", ".join(f"{other} of {where}" for other, where in zip(kinds, rounds, strict=True) if times)
         yield Finding(

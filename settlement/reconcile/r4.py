@@ -6,12 +6,13 @@ nothing to look at compares nothing; it never counts as matched.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import timedelta
 
 from django.conf import settings
 
-from settlement.breaks import NewBreak, fingerprint
+from settlement.breaks import NewBreak
 from settlement.reconcile.tally import File, Single
 from settlement.reconcile.window import MS_OF_ID, Found, Level, Piece, Slice, Window, cut_by, rows_of
 
@@ -30,27 +31,26 @@ def cut(window: Window, size: int) -> Iterator[Slice]:
 
 _LINES = """
 SELECT encode(f.sha256, 'hex'), l.id, a.code, l.amount, l.currency, l.pending, l.match_id IS NOT NULL,
-       EXISTS (SELECT FROM settlement_break b WHERE b.subject = 'outside-lines/' || l.id
-                  AND b.state NOT IN ('matched', 'approved'))
+       b.code, b.fingerprint, b.detail::text, b.amount, b.currency, b.fell_due_at
   FROM settlement_outsidestatement s JOIN settlement_outsidefile f ON f.id = s.file_id
   JOIN settlement_account a ON a.id = s.account_id JOIN settlement_outsideline l ON l.statement_id = s.id
+  LEFT JOIN LATERAL (SELECT * FROM settlement_break b WHERE b.subject = 'outside-lines/' || l.id
+                        AND b.state NOT IN ('matched', 'approved') ORDER BY b.code, b.fingerprint LIMIT 1) b ON true
  WHERE s.gaming_day = %(day)s ORDER BY l.id
 """
 
 
 def statements(piece: Piece) -> Iterator[Found]:
     """Each line of another's statement is matched, is pending by their own word, or has its break."""
-    for sha256, id, account, amount, currency, is_pending, is_matched, has_break in rows_of(
+    for sha256, id, account, amount, currency, is_pending, is_matched, code, *known in rows_of(
         _LINES, {"day": piece.window.gaming_day}
     ):
         yield File(sha256)
         subject = f"outside-lines/{id}"
         found: tuple[NewBreak, ...] = ()
-        if not is_matched and not is_pending and has_break:
-            detail = {"account": account, "gaming_day": piece.window.gaming_day.isoformat()}
-            found = (
-                NewBreak("MISSING_LEDGER", subject, fingerprint(account, subject), detail, amount, currency),
-            )
+        if code is not None and not is_matched and not is_pending:
+            same, detail, differs, of, fell_due_at = known
+            found = (NewBreak(code, subject, same, json.loads(detail), differs, of, fell_due_at),)
         yield Single(subject, [account, amount, currency], found, is_pending=not is_matched and not found)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -11,17 +9,16 @@ import pytest
 from django.utils import timezone
 
 from casino import events
-from settlement import days, ledger, reconcile
+from settlement import ledger, reconcile
 from settlement.ledger import NewHold, NewJournal, Posting
-from settlement.models import Break, Chunk, Run
+from settlement.models import Break, Chunk
 from tests import world
 from tests.database import Connection
 from tests.settlement.doors import Night
+from tests.settlement.reconciling import OURS, begun, reconciled, today
 from tests.world import AtTable
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-OURS = tuple(level for level in reconcile.LEVELS if level != "R5")
 
 
 @pytest.fixture(autouse=True)
@@ -37,37 +34,6 @@ def rounds(at: AtTable, night: Night) -> list[UUID]:
     for one in told:
         world.at_terminal(at).settle(one.id)
     return [UUID(str(one.id)) for one in told]
-
-
-def today() -> date:
-    return days.of(timezone.now())
-
-
-def afterwards() -> datetime:
-    """An hour after the running gaming day is over: a run then takes all of it."""
-    return days.bounds(today())[1] + timedelta(hours=1)
-
-
-def begun(
-    *, levels: Sequence[str] = OURS, size: int = 2, kind: str = "asked", now: datetime | None = None
-) -> Run:
-    return events.attempt(
-        lambda _: reconcile.begin(kind=kind, gaming_day=today(), levels=levels, chunk_size=size),
-        actor=events.SERVICE,
-        request_id="test",
-        now=now or afterwards(),
-    )
-
-
-def worked(run: Run) -> Run:
-    while reconcile.look_on(owner="test", now=timezone.now(), request_id="test", run=run.id) is not None:
-        pass
-    run.refresh_from_db()
-    return run
-
-
-def reconciled(**how: Any) -> Run:
-    return worked(begun(**how))
 
 
 def tampered(administrator: Connection, table: str, trigger: str, statement: str) -> None:
