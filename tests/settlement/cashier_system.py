@@ -222,8 +222,9 @@ class StandIn:
 
 
 @contextlib.contextmanager
-def keeping(wallets: dict[str, int], *, behave: str | Behave = "ok") -> Iterator[StandIn]:
-    """Run a cashier system that keeps these wallets (satang, by reference)."""
+def keeping(wallets: dict[str, int], *, after: StandIn | None = None) -> Iterator[StandIn]:
+    """Run a cashier system that keeps these wallets (satang, by reference); or start the one that ran before again,
+    where it was and with its books."""
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self) -> None:
@@ -232,11 +233,13 @@ def keeping(wallets: dict[str, int], *, behave: str | Behave = "ok") -> Iterator
 
     class Server(socketserver.ThreadingTCPServer):
         daemon_threads = True
+        allow_reuse_address = True
         request_queue_size = 128
 
-    with Server(("127.0.0.1", 0), Handler) as server:
+    with Server(("127.0.0.1", after.port if after else 0), Handler) as server:
         stand_in = StandIn(server.server_address[1], Books(dict(wallets)), lambda _: "ok")
-        stand_in.behaves(behave)
+        if after is not None:
+            stand_in.books, stand_in.verifier = after.books, after.verifier
         running = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         running.start()
         try:
