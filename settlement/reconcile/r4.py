@@ -48,8 +48,8 @@ def statements(piece: Piece) -> Iterator[Found]:
         yield File(sha256)
         subject = f"outside-lines/{id}"
         found: tuple[NewBreak, ...] = ()
-        if code is not None and not is_matched and not is_pending:
-            same, detail, differs, of, fell_due_at = known
+        same, detail, differs, of, fell_due_at = known
+        if code is not None and not is_matched and not is_pending and fell_due_at <= piece.now:
             found = (NewBreak(code, subject, same, json.loads(detail), differs, of, fell_due_at),)
         yield Single(subject, [account, amount, currency], found, is_pending=not is_matched and not found)
 
