@@ -266,6 +266,7 @@ class DayReport(Door):
         found = Report.objects.filter(kind=Report.Kind.DAY, day=row).first()
         if found is None:
             raise Refusal("day_not_sealed")
+        reports.require_shown(found, to=self.person)
         return _download(found, format=request.accepted_renderer.format, name=f"day-{row.day}")
 
 
@@ -386,6 +387,7 @@ class ShiftReport(Door):
         if found is None:
             raise Refusal("shift_running" if Shift.objects.filter(pk=shift).exists() else "not_found")
         assert found.shift is not None
+        reports.require_shown(found, to=self.person)
         return _download(
             found, format=request.accepted_renderer.format, name=f"shift-{found.day_id}-{found.shift.number}"
         )
