@@ -10,6 +10,8 @@ from django.http import HttpRequest
 from audit.admin.floor import Few
 from audit.admin.lists import Calendar, ReadOnly
 from audit.admin.words import either
+from casino.models import Person
+from settlement import floats
 from settlement.models import (
     Account,
     CashAct,
@@ -33,6 +35,19 @@ class ByGamingDay(Calendar):
     field = "gaming_day"
 
 
+class Expected(ReadOnly):
+    """What shows or adds up to the figure a tray should hold: for those alone who may see it, and, but for auditors,
+    not while a table is being counted."""
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        if not super().has_view_permission(request, obj) or not isinstance(request.user, Person):
+            return False
+        return request.user.has_duty("see_expected") and not floats.hidden_from(request.user)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return super().has_module_permission(request) and self.has_view_permission(request)
+
+
 @admin.register(RuleSheet)
 class RuleSheetAdmin(Few):
     list_display = ("name", "sha256", "proposed_by", "proposed_at", "approved_by", "approved_at")
@@ -52,7 +67,7 @@ class TableRulesAdmin(ReadOnly):
 
 
 @admin.register(Account)
-class AccountAdmin(ReadOnly):
+class AccountAdmin(Expected):
     list_display = ("code", "kind", "currency", "balance", "held", "version", "floor")
     list_filter = ("kind",)
     list_select_related = ("table",)
@@ -61,7 +76,7 @@ class AccountAdmin(ReadOnly):
 
 
 @admin.register(Journal)
-class JournalAdmin(ReadOnly):
+class JournalAdmin(Expected):
     list_display = (
         "id",
         "kind",
@@ -79,7 +94,7 @@ class JournalAdmin(ReadOnly):
 
 
 @admin.register(Entry)
-class EntryAdmin(ReadOnly):
+class EntryAdmin(Expected):
     list_display = (
         "id",
         "journal_id",
@@ -141,17 +156,6 @@ class CashActAdmin(ReadOnly):
     list_select_related = ("acted_by", "approved_by")
     finds: ClassVar = {"uuid": ("id", "journal", "session"), "word": ("person", "document", "cage")}
     search_help_text = "A journal's or a session's id, a person's reference, a document or a cage."
-
-
-class Expected(ReadOnly):
-    """What shows or adds up to the figure a tray should hold: for those alone who may see it."""
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        duties = getattr(request.user, "has_duty", lambda _: False)
-        return super().has_view_permission(request, obj) and duties("see_expected")
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return super().has_module_permission(request) and self.has_view_permission(request)
 
 
 @admin.register(Counting)

@@ -28,6 +28,7 @@ BOOKED = (
     "pay_slip.paid",
     "pay_slip.voided",
     "day.sealed",
+    "count.recorded",
 )
 """Types of messages that are owed once for each entry whose action has the same name."""
 

@@ -18,9 +18,11 @@ from django.urls import reverse
 from audit.admin import lists
 from audit.admin.lists import ReadOnly
 from audit.models import LogEntry
-from casino import events
+from casino import events, tables
 from casino.events import Fact, Principal
 from casino.models import Person, Table
+from settlement import floats
+from tests.world import acting
 
 pytestmark = pytest.mark.django_db
 
@@ -41,8 +43,11 @@ def hired(badge: str, role: str) -> Person:
 
 
 def signed_in(role: str) -> Client:
+    """Somebody of this role who may see what a tray should hold."""
+    person = hired(f"{role}-1", role)
+    Person.objects.filter(pk=person.pk).update(permissions=["see_expected"])
     client = Client()
-    client.force_login(hired(f"{role}-1", role))
+    client.force_login(person)
     return client
 
 
@@ -83,6 +88,22 @@ def test_an_auditor_opens_each_list_and_searches_it() -> None:
 
 
 SHOWN_FILTERS = {model._meta.label_lower: page.list_filter for model, page in SHOWN.items()}
+
+
+def test_balances_are_for_who_may_see_expected_and_not_while_a_table_is_counted() -> None:
+    figures = ("account", "journal", "entry", "count", "float", "drop")
+    watching, auditing = signed_in("surveillance"), signed_in("auditor")
+
+    def statuses(client: Client) -> set[int]:
+        return {client.get(listed(f"settlement.{name}")).status_code for name in figures}
+
+    assert (statuses(watching), statuses(auditing)) == ({200}, {200})
+    with acting():
+        table = tables.add(code="PD07", currency="THB", camera=False)
+        floats.count(table=table, kind="opener", by=hired("D7", "dealer"), count=None)
+    assert (statuses(watching), statuses(auditing)) == ({403}, {200})
+    Person.objects.update(permissions=[])
+    assert (statuses(watching), statuses(auditing)) == ({403}, {403})
 
 
 def test_nobody_adds_changes_or_deletes_a_row_by_a_form() -> None:
