@@ -75,7 +75,7 @@ WITH told AS (
          - coalesce((SELECT sum(amount) FROM settlement_entry WHERE account_id = f.bank
              AND journal_id IN (f.journal_id, f.clearing_id, f.variance_id)), 0) AS before,
            (SELECT coalesce(sum(e.amount), 0) FROM settlement_entry e JOIN settlement_account a ON a.id = e.account_id
-             WHERE a.kind = 'wallet' AND e.journal_id IN (
+             WHERE a.kind IN ('wallet', 'external') AND e.journal_id IN (
                  SELECT e.journal_id FROM settlement_entry e JOIN settlement_journal j ON j.id = e.journal_id
                   WHERE j.kind IN ('round', 'round_reversal') AND (
                       (e.account_id = f.bank AND e.version <= f.bank_version

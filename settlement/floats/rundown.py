@@ -146,7 +146,7 @@ WITH part AS (
            coalesce(sum(e.amount) FILTER (WHERE a.kind = 'bank'), 0) AS bank,
            coalesce(sum(e.amount) FILTER (WHERE a.kind = 'guests'), 0) AS guests,
            coalesce(sum(e.amount) FILTER (WHERE a.kind = 'drop'), 0) AS in_the_box,
-           coalesce(sum(e.amount) FILTER (WHERE a.kind = 'wallet'), 0) AS wallets
+           coalesce(sum(e.amount) FILTER (WHERE a.kind IN ('wallet', 'external')), 0) AS wallets
       FROM touched t JOIN settlement_journal j ON j.id = t.journal_id
       JOIN settlement_entry e ON e.journal_id = j.id JOIN settlement_account a ON a.id = e.account_id
       LEFT JOIN settlement_settlement s ON s.journal_id = j.id

@@ -59,7 +59,8 @@ def versions(tray: Tray, *, moved: Collection[str]) -> dict[str, int]:
 
 # By the versions of the table's accounts, which are those of our lock: a correction of an earlier session that came
 # after its close is cleared with this one. Any of three accounts shows a round: where wallets lost to wallets, the
-# bank did not move. What a shortfall account lent a wallet was no play and is not in it.
+# bank did not move. A wallet kept elsewhere moves its mirror. What a shortfall account lent a wallet was no play and
+# is not in it.
 _WALLETS = """
 WITH last AS (
     SELECT f.bank_version, f.guests_version, f.commission_version
@@ -75,7 +76,7 @@ WITH last AS (
 SELECT coalesce(sum(e.amount), 0)::bigint
   FROM touched t JOIN settlement_journal j ON j.id = t.journal_id AND j.kind IN ('round', 'round_reversal')
   JOIN settlement_entry e ON e.journal_id = j.id
-  JOIN settlement_account a ON a.id = e.account_id AND a.kind = 'wallet'
+  JOIN settlement_account a ON a.id = e.account_id AND a.kind IN ('wallet', 'external')
 """
 
 

@@ -16,9 +16,10 @@ from audit import books
 from audit.books import external, witnessed
 from casino import tables
 from casino.refusals import Refusal
-from settlement import ledger, settle
+from settlement import floats, ledger, settle
 from settlement.models import Account, ExternalCall, ExternalHold, Line, RefusedCover, Uncovered
 from settlement.webhooks.wire import HeldMeanwhile
+from tests import world
 from tests.settlement import floor
 from tests.settlement.books import NOW, act, statements
 from tests.settlement.cashier_system import StandIn, covered, keeping, let_in, told
@@ -365,6 +366,20 @@ def test_commission_is_told_beside_the_net(royal: StandIn) -> None:
     assert settled.told["net"]["amount"] == 95_00
     assert settled.told["commission"]["amount"] == 5_00
     assert in_step(royal)
+
+
+def test_what_mirrors_moved_is_cleared_before_the_closer_and_leaves_the_tray_alone(royal: StandIn) -> None:
+    """500 were lost to the bank, and none of it in chips: the tray holds what it held."""
+    let_in(royal)
+    table = a_table()
+    played(table, TONG)
+
+    with act(now=NOW + timedelta(minutes=1)):
+        world.counted(table.table, "closer", table.dealer, table.supervisor, pieces={100_00: 0})
+    with act(now=NOW + timedelta(minutes=2)):
+        floats.close_table(table=table.table, last_round=1)
+
+    assert money() == {MIRROR: -500_00, "suspense:clearing:PD01": 500_00}
 
 
 def test_a_wallet_is_kept_here_or_there(royal: StandIn) -> None:
