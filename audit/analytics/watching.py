@@ -6,10 +6,10 @@ raised once. A look costs one statement while nothing is amiss.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -43,13 +43,6 @@ SELECT w.code, r.id, coalesce(r.number, 0), r.cards_seen FROM watched w
      ORDER BY r.created_at DESC LIMIT %(most)s) AS r
  ORDER BY w.code, r.created_at, r.number
 """  # noqa: S608
-
-
-class _OfDeck(NamedTuple):
-    """Which deck a round was played with: its id, and the session's where it has none."""
-
-    code: str
-    session: str
 
 
 def watch(*, now: datetime) -> list[str]:
@@ -96,18 +89,14 @@ def _shown(now: datetime) -> dict[str, list[Shown]]:
 
 
 def _of_last_deck(shown: Sequence[Shown]) -> list[Shown]:
-    """Those at the end that were played with the deck of the last one."""
+    """Those at the end that were played with the deck of the last one; none where that names no deck, for nobody knows
+    then when another was taken."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT id::text, coalesce(record->>'deck', ''), session_id::text FROM casino_round"
-            " WHERE id = ANY(%s::uuid[])",
+            "SELECT id::text, coalesce(record->>'deck', '') FROM casino_round WHERE id = ANY(%s::uuid[])",
             [[one.round for one in shown]],
         )
-        deck = {id: _OfDeck(code, "" if code else session) for id, code, session in cursor.fetchall()}
+        deck: dict[str, str] = dict(cursor.fetchall())
     last = deck[shown[-1].round]
-    kept: list[Shown] = []
-    for one in reversed(shown):
-        if deck[one.round] != last:
-            break
-        kept.append(one)
-    return kept[::-1]
+    kept = itertools.takewhile(lambda one: deck[one.round] == last, reversed(shown))
+    return list(kept)[::-1] if last else []
