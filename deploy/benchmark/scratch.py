@@ -64,6 +64,11 @@ def furnish() -> dict[str, str]:
     return {code: keys.token(f"{code}-terminal") for code in TABLES}
 
 
+def owned(addresses: Addresses, url: str) -> str:
+    """Return the administrator's address of the database that ``url`` names."""
+    return _at(addresses.owner_url, urlsplit(url).path.lstrip("/"))
+
+
 def _use(url: str) -> None:
     connection.close()
     found = urlsplit(url)

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table as Grid
 
-from deploy.benchmark import books, pure, scratch, web
+from deploy.benchmark import books, pure, reconciling, scratch, web
 from deploy.benchmark.pace import Pace
 from deploy.local import servers
 from deploy.local.trouble import Trouble
@@ -23,13 +23,14 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--runs", type=int, default=5, help="how often each is measured (5)")
+        parser.add_argument("--day", type=int, default=100_000, help="rounds of the day that is compared (100000)")
         parser.add_argument("--pure", action="store_true", help="only what needs no database")
 
     def handle(self, *args: Any, **options: Any) -> None:
         console = Console(width=110)
         try:
             found = []
-            for pace in _paces(runs=options["runs"], only_pure=options["pure"]):
+            for pace in _paces(runs=options["runs"], only_pure=options["pure"], day=options["day"]):
                 self.stderr.write(f"{pace.what}: {pace.per_second:,.0f} {pace.unit}/s")
                 found.append(pace)
         except Trouble as trouble:
@@ -39,7 +40,7 @@ class Command(BaseCommand):
         self.stdout.write(text.get())
 
 
-def _paces(*, runs: int, only_pure: bool) -> Iterator[Pace]:
+def _paces(*, runs: int, only_pure: bool, day: int) -> Iterator[Pace]:
     yield from pure.paces(runs=runs, seed=SEED)
     if only_pure:
         return
@@ -52,6 +53,12 @@ def _paces(*, runs: int, only_pure: bool) -> Iterator[Pace]:
         ]
         yield from books.paces(tables=tables, runs=runs)
         yield from web.paces(tables=tables, database_url=url, runs=runs)
+    # A house of its own: what was measured above would be part of the day.
+    with servers.running() as addresses, scratch.database(addresses) as url:
+        ((code, token), *_) = scratch.furnish().items()
+        tables = [books.Table(code=code, token=token, seed=SEED)]
+        owner_url = scratch.owned(addresses, url)
+        yield from reconciling.paces(tables=tables, owner_url=owner_url, rounds=day, runs=min(runs, 3))
 
 
 def _grid(paces: list[Pace], *, runs: int) -> Grid:
