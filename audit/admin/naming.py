@@ -45,6 +45,12 @@ MODELS = {
     "float": ("floats", "เงินประจำโต๊ะ"),
     "counting": ("countings", "การขอนับ"),
     "drop": ("drops", "เงินในกล่อง"),
+    "approvedtarget": ("webhook targets", "ปลายทางที่อนุมัติ"),
+    "endpoint": ("webhook endpoints", "ปลายทางเว็บฮุก"),
+    "endpointchange": ("changes of endpoints", "การเปลี่ยนปลายทาง"),
+    "message": ("messages", "ข้อความแจ้ง"),
+    "delivery": ("deliveries", "การส่ง"),
+    "attempt": ("tries", "การลองส่ง"),
     "flag": ("flags", "ข้อสังเกต"),
     "dispute": ("disputes", "ข้อพิพาท"),
     "inspection": ("inspections", "การตรวจซ้ำ"),
@@ -55,6 +61,13 @@ MODELS = {
 }
 
 FIELDS = {
+    "as_of_change": "ตามรายชื่อครั้งที่", "attempts": "จำนวนครั้ง", "body": "เนื้อความ", "booked_at": "บันทึกเมื่อ",
+    "changed_at": "เปลี่ยนเมื่อ", "changed_by": "ผู้เปลี่ยน", "delivery": "การส่ง", "due_at": "กำหนดเวลา",
+    "endpoint": "ปลายทาง", "failures": "ล้มเหลว", "finished_at": "เสร็จเมื่อ", "host": "โฮสต์", "last_result": "ผลล่าสุด",
+    "lease_until": "จองถึง", "message": "ข้อความแจ้ง", "milliseconds": "มิลลิวินาที", "not_before": "ไม่ส่งก่อน",
+    "opens": "เปิด", "owner": "ผู้จอง", "port": "พอร์ต", "previous_until": "ความลับเดิมใช้ถึง", "ranges": "ช่วงเครือข่าย",
+    "result": "ผล", "sent_at": "ส่งเมื่อ", "slots": "ส่งพร้อมกัน", "status": "รหัสตอบ", "type": "ประเภท", "types": "ประเภท",
+    "url": "ที่อยู่", "withdrawn_at": "ถอนเมื่อ", "withdrawn_by": "ผู้ถอน",
     "addresses": "ช่วงที่อยู่", "cages": "ห้องแคชเชียร์", "created_at": "สร้างเมื่อ", "created_by": "ผู้สร้าง",
     "expires_at": "หมดอายุ", "last_used_at": "ใช้ล่าสุด", "revoked_by": "ผู้เพิกถอน", "scopes": "ขอบเขต",
     "system": "ระบบ", "tables": "โต๊ะ", "cage": "ห้องแคชเชียร์", "direction": "เข้าออก", "document": "เอกสาร",

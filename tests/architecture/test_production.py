@@ -32,6 +32,7 @@ def test_production_settings_pass_without_a_warning() -> None:
         ("SIGNATURES", "on_duty", "deploy.E002"),
         ("DEMONSTRATION", "1", "deploy.E003"),
         ("DATABASE_URL", ADDRESS.replace("pokdeng_app", "postgres"), "deploy.E004"),
+        ("WEBHOOK_DEMONSTRATION", "1", "deploy.E005"),
         ("WITNESS", "audit.log.nobody", "deploy.E001"),
         ("SECRET_KEY", "short", "security.W009"),
         ("SECRET_KEY", "", "SECRET_KEY is missing"),

@@ -37,6 +37,7 @@ CASES = [
             "round.corrected",
             "dispute.decided",
             "wallet.deposited",
+            "count.recorded",
             "wallet.withdrawn",
             "slip.issued",
             "slip.received",

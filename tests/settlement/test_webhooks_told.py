@@ -212,7 +212,7 @@ def the_broker_at(url: str) -> Iterator[None]:
 
 def _to(url: str) -> None:
     app.conf.update(broker_url=url)
-    app._after_fork()  # forgets the connections that it had
+    app._after_fork()  # type: ignore[attr-defined]  # forgets the connections that it had
 
 
 def until(done: Any) -> None:
