@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from typing import Any, ClassVar
-from uuid import UUID
 
-from django.http import HttpResponse
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -21,29 +17,10 @@ from casino.events import Act
 from casino.models import Person, Table
 from casino.refusals import Refusal
 from settlement import days, reports
-from settlement.days import checklist, shifts
-from settlement.models import GamingDay, Report, ReportFile, Shift
+from settlement.days import checklist
+from settlement.models import GamingDay, Report, ReportFile
 
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
-XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-MEDIA = {"json": "application/json", "csv": "text/csv; charset=utf-8", "xlsx": XLSX, "pdf": "application/pdf"}
-
-
-class Csv(JSONRenderer):
-    """Lets a client ask for one of the files alone; what goes wrong is a problem document all the same."""
-
-    media_type = "text/csv"
-    format = "csv"
-
-
-class Xlsx(Csv):
-    media_type = XLSX
-    format = "xlsx"
-
-
-class Pdf(Csv):
-    media_type = "application/pdf"
-    format = "pdf"
 
 
 class TablesShape(Shape):
@@ -55,10 +32,6 @@ class SecondShape(Shape):
 
     badge = serializers.CharField(max_length=40)
     pin = serializers.CharField(max_length=200)
-
-
-class ShiftShape(SecondShape):
-    tables = serializers.ListField(child=serializers.CharField(max_length=20), max_length=500)
 
 
 class NothingShape(Shape):
@@ -89,19 +62,6 @@ ItemShown = described(
         "found": serializers.ListField(child=serializers.CharField()),
         "en": serializers.CharField(),
         "th": serializers.CharField(),
-    },
-)
-ShiftShown = described(
-    "Shift",
-    {
-        "id": serializers.UUIDField(),
-        "gaming_day": serializers.DateField(),
-        "number": serializers.IntegerField(),
-        "tables": serializers.ListField(child=serializers.CharField()),
-        "opened_at": serializers.DateTimeField(),
-        "closed_at": serializers.DateTimeField(allow_null=True),
-        "overdue": serializers.BooleanField(),
-        "report_sha256": serializers.CharField(allow_null=True),
     },
 )
 SealShown = described(
@@ -138,15 +98,15 @@ class Days(Door):
         page = page_of(request)
         found = GamingDay.objects.order_by("-day")
         if page.cursor:
-            found = found.filter(day__lt=_day(page.cursor))
+            found = found.filter(day__lt=day_of(page.cursor))
         rows = list(found[: page.limit + 1])
         listed = rows[: page.limit]
         hashes = _hashes_of(listed)
-        running = days.of(timezone.now())
+        now = timezone.now()
         return Response(
             {
-                "running": running.isoformat(),
-                "days": [_day_shown(row, running=running, sha256=hashes.get(row.day)) for row in listed],
+                "running": days.of(now).isoformat(),
+                "days": [_day_shown(row, now=now, sha256=hashes.get(row.day)) for row in listed],
                 "next": listed[-1].day.isoformat() if len(rows) > page.limit else None,
             }
         )
@@ -174,11 +134,11 @@ class DayDetail(Door):
     def get(self, request: Request, day: str) -> Response:
         """Read where the day stands and, until it is sealed, what stands between it and its seal."""
         now = timezone.now()
-        row = days.of_day(_day(day))
+        row = days.of_day(day_of(day))
         items = [] if row.state == "sealed" else checklist.of(row, now=now)
         return Response(
             {
-                "day": _day_shown(row, running=days.of(now), sha256=_hashes_of([row]).get(row.day)),
+                "day": _day_shown(row, now=now, sha256=_hashes_of([row]).get(row.day)),
                 "tables": row.tables,
                 "ready": bool(items) and all(item.met or not item.blocking for item in items),
                 "checklist": [checklist.described(item) for item in items],
@@ -196,11 +156,11 @@ class DayOpening(Door):
         """Open the day and name its tables; each is listed with its rule sheet in force and that sheet's hash."""
 
         def prepare() -> tuple[date, list[Table]]:
-            return _day(day), _tables(self.body(TablesShape)["tables"])
+            return day_of(day), tables_of(self.body(TablesShape)["tables"])
 
         def do(act: Act, prepared: tuple[date, list[Table]]) -> tuple[int, dict[str, Any]]:
             row = days.open_day(day=prepared[0], tables=prepared[1], by=self.person)
-            shown = _day_shown(row, running=days.of(act.now), sha256=None)
+            shown = _day_shown(row, now=act.now, sha256=None)
             return 201, shown | {"tables": row.tables}
 
         return self.once(prepare, do)
@@ -217,11 +177,11 @@ class DayClosing(Door):
 
         def prepare() -> date:
             self.body(NothingShape)
-            return _day(day)
+            return day_of(day)
 
         def do(act: Act, prepared: date) -> tuple[int, dict[str, Any]]:
             row = days.close_day(day=prepared, by=self.person)
-            return 201, _day_shown(row, running=days.of(act.now), sha256=None)
+            return 201, _day_shown(row, now=act.now, sha256=None)
 
         return self.once(prepare, do)
 
@@ -237,37 +197,13 @@ class DaySeal(Door):
         missing."""
 
         def prepare() -> tuple[date, Person]:
-            return _day(day), self.second_person(self.body(SecondShape))
+            return day_of(day), self.second_person(self.body(SecondShape))
 
         def do(_: Act, prepared: tuple[date, Person]) -> tuple[int, dict[str, Any]]:
             report = reports.seal_day(day=prepared[0], by=self.person, second=prepared[1])
-            return 201, _fixed(report)
+            return 201, fixed(report)
 
         return self.once(prepare, do)
-
-
-class DayReport(Door):
-    """The report of a sealed day."""
-
-    declares: ClassVar = {"GET": "read_days"}
-    renderer_classes = (JSONRenderer, Csv, Xlsx, Pdf)
-
-    @extend_schema(
-        operation_id="readDayReport",
-        parameters=[OpenApiParameter("format", str, enum=list(MEDIA))],
-        responses={
-            (200, "application/json"): OpenApiTypes.OBJECT,
-            **{(200, media.partition(";")[0]): OpenApiTypes.BINARY for media in list(MEDIA.values())[1:]},
-        },
-    )
-    def get(self, request: Request, day: str) -> HttpResponse:
-        """Read the report, in the bytes that were fixed at the seal; 409 ``day_not_sealed`` before it."""
-        row = days.of_day(_day(day))
-        found = Report.objects.filter(kind=Report.Kind.DAY, day=row).first()
-        if found is None:
-            raise Refusal("day_not_sealed")
-        reports.require_shown(found, to=self.person)
-        return _download(found, format=request.accepted_renderer.format, name=f"day-{row.day}")
 
 
 class DayAmendments(Door):
@@ -290,7 +226,7 @@ class DayAmendments(Door):
     )
     def get(self, request: Request, day: str) -> Response:
         """List them in the order they were posted; they stand beside the day's report and do not change it."""
-        row = days.of_day(_day(day))
+        row = days.of_day(day_of(day))
         return Response(
             {
                 "gaming_day": row.day.isoformat(),
@@ -300,117 +236,17 @@ class DayAmendments(Door):
         )
 
 
-class Shifts(Door):
-    """Shifts, newest first."""
-
-    declares: ClassVar = {"GET": "read_shifts", "POST": "work_shift"}
-
-    @extend_schema(
-        operation_id="listShifts",
-        parameters=[OpenApiParameter("cursor", str), OpenApiParameter("limit", int)],
-        responses={
-            200: described(
-                "Shifts", {"shifts": ShiftShown(many=True), "next": serializers.CharField(allow_null=True)}
-            )
-        },
-    )
-    def get(self, request: Request) -> Response:
-        """List shifts by the time they were opened."""
-        page = page_of(request)
-        found = Shift.objects.order_by("-id")
-        if page.cursor:
-            found = found.filter(id__lt=_uuid(page.cursor))
-        rows = list(found[: page.limit + 1])
-        listed = rows[: page.limit]
-        hashes = dict(Report.objects.filter(shift__in=listed).values_list("shift", "sha256"))
-        return Response(
-            {
-                "shifts": [_shift_shown(row, sha256=hashes.get(row.id)) for row in listed],
-                "next": str(listed[-1].id) if len(rows) > page.limit else None,
-            }
-        )
-
-    @extend_schema(
-        operation_id="openShift", request=ShiftShape, parameters=[KEY], responses={201: ShiftShown}
-    )
-    def post(self, request: Request) -> Response:
-        """Open the next shift of the running day, by two in charge."""
-
-        def prepare() -> tuple[list[Table], Person]:
-            given = self.body(ShiftShape)
-            return _tables(given["tables"]), self.second_person(given)
-
-        def do(_: Act, prepared: tuple[list[Table], Person]) -> tuple[int, dict[str, Any]]:
-            shift = shifts.open_shift(tables=prepared[0], by=self.person, second=prepared[1])
-            return 201, _shift_shown(shift, sha256=None)
-
-        return self.once(prepare, do)
-
-
-class ShiftClosing(Door):
-    """Close a shift."""
-
-    declares: ClassVar = {"POST": "work_shift"}
-
-    @extend_schema(
-        operation_id="closeShift", request=SecondShape, parameters=[KEY], responses={201: SealShown}
-    )
-    def post(self, request: Request, shift: UUID) -> Response:
-        """Close the running shift with its report, by two who served in it, one of whom counted in it."""
-
-        def prepare() -> Person:
-            return self.second_person(self.body(SecondShape))
-
-        def do(_: Act, second: Person) -> tuple[int, dict[str, Any]]:
-            return 201, _fixed(reports.close_shift(shift=shift, by=self.person, second=second))
-
-        return self.once(prepare, do)
-
-
-class ShiftReport(Door):
-    """The report of a closed shift."""
-
-    declares: ClassVar = {"GET": "read_shifts"}
-    renderer_classes = DayReport.renderer_classes
-
-    @extend_schema(
-        operation_id="readShiftReport",
-        parameters=[OpenApiParameter("format", str, enum=list(MEDIA))],
-        responses={
-            (200, "application/json"): OpenApiTypes.OBJECT,
-            **{(200, media.partition(";")[0]): OpenApiTypes.BINARY for media in list(MEDIA.values())[1:]},
-        },
-    )
-    def get(self, request: Request, shift: UUID) -> HttpResponse:
-        """Read the report, in the bytes that were fixed at the close; 409 ``shift_running`` before it."""
-        found = Report.objects.select_related("shift").filter(shift=shift).first()
-        if found is None:
-            raise Refusal("shift_running" if Shift.objects.filter(pk=shift).exists() else "not_found")
-        assert found.shift is not None
-        reports.require_shown(found, to=self.person)
-        return _download(
-            found, format=request.accepted_renderer.format, name=f"shift-{found.day_id}-{found.shift.number}"
-        )
-
-
 # -- what is shown -------------------------------------------------------------------------------------------
 
 
-def _day(text: str) -> date:
+def day_of(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
         raise Refusal("not_found") from None
 
 
-def _uuid(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise Refusal("malformed", fields={"cursor": "must be ``next`` of the page before"}) from None
-
-
-def _tables(codes: list[str]) -> list[Table]:
+def tables_of(codes: list[str]) -> list[Table]:
     return [tables.of_code(code) for code in sorted(set(codes))]
 
 
@@ -419,11 +255,11 @@ def _hashes_of(rows: list[GamingDay]) -> dict[date, str]:
     return dict(found.values_list("day", "sha256"))
 
 
-def _day_shown(row: GamingDay, *, running: date, sha256: str | None) -> dict[str, Any]:
+def _day_shown(row: GamingDay, *, now: datetime, sha256: str | None) -> dict[str, Any]:
     return {
         "gaming_day": row.day.isoformat(),
         "state": str(row.state),
-        "running": row.day == running,
+        "running": row.begins_at <= now < row.ends_at,
         "begins_at": row.begins_at.isoformat(),
         "ends_at": row.ends_at.isoformat(),
         "opened_at": row.opened_at.isoformat() if row.opened_at else None,
@@ -433,37 +269,6 @@ def _day_shown(row: GamingDay, *, running: date, sha256: str | None) -> dict[str
     }
 
 
-def _shift_shown(row: Shift, *, sha256: str | None) -> dict[str, Any]:
-    return {
-        "id": str(row.id),
-        "gaming_day": row.day_id.isoformat(),
-        "number": row.number,
-        "tables": row.tables,
-        "opened_at": row.opened_at.isoformat(),
-        "closed_at": row.closed_at.isoformat() if row.closed_at else None,
-        "overdue": row.overdue,
-        "report_sha256": sha256,
-    }
-
-
-def _fixed(report: Report) -> dict[str, Any]:
+def fixed(report: Report) -> dict[str, Any]:
     files = dict(ReportFile.objects.filter(report=report).values_list("format", "sha256"))
     return {"report": str(report.id), "sha256": report.sha256, "files": files}
-
-
-def _download(report: Report, *, format: str, name: str) -> HttpResponse:
-    """Return the stored bytes, and never others that ought to be the same."""
-    if format == "json":
-        content, sha256 = bytes(report.canonical), report.sha256
-    else:
-        file = ReportFile.objects.get(report=report, format=format)
-        content, sha256 = bytes(file.content), file.sha256
-    return HttpResponse(
-        content,
-        content_type=MEDIA[format],
-        headers={
-            "Content-Disposition": f'attachment; filename="{name}.{format}"',
-            "ETag": f'"{sha256}"',
-            "Cache-Control": "no-store",
-        },
-    )

@@ -1,0 +1,126 @@
+"""Doors of shifts: opened and closed by two."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from casino.api.door import Door, described, page_of
+from casino.events import Act
+from casino.models import Person, Table
+from casino.refusals import Refusal
+from settlement import reports
+from settlement.api.days import KEY, SealShown, SecondShape, fixed, tables_of
+from settlement.days import shifts
+from settlement.models import Report, Shift
+
+
+class ShiftShape(SecondShape):
+    tables = serializers.ListField(child=serializers.CharField(max_length=20), max_length=500)
+
+
+ShiftShown = described(
+    "Shift",
+    {
+        "id": serializers.UUIDField(),
+        "gaming_day": serializers.DateField(),
+        "number": serializers.IntegerField(),
+        "tables": serializers.ListField(child=serializers.CharField()),
+        "opened_at": serializers.DateTimeField(),
+        "closed_at": serializers.DateTimeField(allow_null=True),
+        "overdue": serializers.BooleanField(),
+        "report_sha256": serializers.CharField(allow_null=True),
+    },
+)
+
+
+class Shifts(Door):
+    """Shifts, newest first."""
+
+    declares: ClassVar = {"GET": "read_shifts", "POST": "work_shift"}
+
+    @extend_schema(
+        operation_id="listShifts",
+        parameters=[OpenApiParameter("cursor", str), OpenApiParameter("limit", int)],
+        responses={
+            200: described(
+                "Shifts", {"shifts": ShiftShown(many=True), "next": serializers.CharField(allow_null=True)}
+            )
+        },
+    )
+    def get(self, request: Request) -> Response:
+        """List shifts by the time they were opened."""
+        page = page_of(request)
+        found = Shift.objects.order_by("-id")
+        if page.cursor:
+            found = found.filter(id__lt=_uuid(page.cursor))
+        rows = list(found[: page.limit + 1])
+        listed = rows[: page.limit]
+        hashes = dict(Report.objects.filter(shift__in=listed).values_list("shift", "sha256"))
+        return Response(
+            {
+                "shifts": [_shift_shown(row, sha256=hashes.get(row.id)) for row in listed],
+                "next": str(listed[-1].id) if len(rows) > page.limit else None,
+            }
+        )
+
+    @extend_schema(
+        operation_id="openShift", request=ShiftShape, parameters=[KEY], responses={201: ShiftShown}
+    )
+    def post(self, request: Request) -> Response:
+        """Open the next shift of the running day, by two in charge."""
+
+        def prepare() -> tuple[list[Table], Person]:
+            given = self.body(ShiftShape)
+            return tables_of(given["tables"]), self.second_person(given)
+
+        def do(_: Act, prepared: tuple[list[Table], Person]) -> tuple[int, dict[str, Any]]:
+            shift = shifts.open_shift(tables=prepared[0], by=self.person, second=prepared[1])
+            return 201, _shift_shown(shift, sha256=None)
+
+        return self.once(prepare, do)
+
+
+class ShiftClosing(Door):
+    """Close a shift."""
+
+    declares: ClassVar = {"POST": "work_shift"}
+
+    @extend_schema(
+        operation_id="closeShift", request=SecondShape, parameters=[KEY], responses={201: SealShown}
+    )
+    def post(self, request: Request, shift: UUID) -> Response:
+        """Close the running shift with its report, by two who served in it, one of whom counted in it."""
+
+        def prepare() -> Person:
+            return self.second_person(self.body(SecondShape))
+
+        def do(_: Act, second: Person) -> tuple[int, dict[str, Any]]:
+            return 201, fixed(reports.close_shift(shift=shift, by=self.person, second=second))
+
+        return self.once(prepare, do)
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Refusal("malformed", fields={"cursor": "must be ``next`` of the page before"}) from None
+
+
+def _shift_shown(row: Shift, *, sha256: str | None) -> dict[str, Any]:
+    return {
+        "id": str(row.id),
+        "gaming_day": row.day_id.isoformat(),
+        "number": row.number,
+        "tables": row.tables,
+        "opened_at": row.opened_at.isoformat(),
+        "closed_at": row.closed_at.isoformat() if row.closed_at else None,
+        "overdue": row.overdue,
+        "report_sha256": sha256,
+    }
