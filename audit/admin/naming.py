@@ -67,11 +67,10 @@ MODELS = {
 }
 
 FIELDS = {
-    "acknowledged_at": "ยืนยันเมื่อ", "answered_at": "ตอบเมื่อ", "attempts": "จำนวนครั้ง", "body": "เนื้อหา",
-    "dialect": "ภาษาระบบ", "due_at": "ครบกำหนด", "enabled": "ใช้งานอยู่", "failures": "ไม่สำเร็จ", "hold": "เงินกัน",
-    "host": "โฮสต์", "last_result": "ผลล่าสุด", "lease_until": "ถือถึง", "moves": "เปลี่ยนยอด", "owner": "ผู้ถือ",
-    "path": "ที่อยู่", "place": "ลำดับ", "port": "พอร์ต", "prefix": "คำนำหน้า", "reverses": "ย้อนรายการ", "url": "ที่อยู่",
-    "verb": "สั่ง", "written_at": "เขียนเมื่อ",
+    "acknowledged_at": "ยืนยันเมื่อ", "answered_at": "ตอบเมื่อ", "dialect": "ภาษาระบบ",
+    "enabled": "ใช้งานอยู่", "hold": "เงินกัน", "moves": "เปลี่ยนยอด", "path": "ที่อยู่",
+    "place": "ลำดับ", "prefix": "คำนำหน้า", "reverses": "ย้อนรายการ", "verb": "สั่ง",
+    "written_at": "เขียนเมื่อ",
     "as_of_change": "ตามรายชื่อครั้งที่", "attempts": "จำนวนครั้ง", "body": "เนื้อความ", "booked_at": "บันทึกเมื่อ",
     "changed_at": "เปลี่ยนเมื่อ", "changed_by": "ผู้เปลี่ยน", "delivery": "การส่ง", "due_at": "กำหนดเวลา",
     "endpoint": "ปลายทาง", "failures": "ล้มเหลว", "finished_at": "เสร็จเมื่อ", "host": "โฮสต์", "last_result": "ผลล่าสุด",
