@@ -6,6 +6,7 @@ touches no key.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
@@ -56,6 +57,32 @@ class Consistency:
     size: int
     proof: tuple[bytes, ...]
     note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """What is printed under a report, outside the bytes that ``sha256`` fixes: the ``leaf`` hash of the entry that
+    fixed it, and a signed checkpoint (``note``) that covers the entry."""
+
+    sha256: str
+    leaf: bytes
+    note: str
+
+
+def footer(*, action: str, subject: str) -> Footer:
+    """Return the footer of the report that an act fixed (``day.sealed``, ``days/{day}``).
+
+    Refuses ``not_found`` where there was no such act, ``not_sealed_yet`` until a checkpoint covers its entry. A few
+    statements. It holds a hash of the entry and nothing that the entry says.
+    """
+    entry = (
+        LogEntry.objects.filter(subject=subject, action=action, origin=log.log_name()).order_by("-id").first()
+    )
+    if entry is None:
+        raise Refusal("not_found")
+    checkpoint = newest()
+    (sealed,) = under(checkpoint, [entry])
+    return Footer(json.loads(bytes(entry.bytes))["data"]["sha256"], sealed.leaf, checkpoint.note)
 
 
 def newest() -> Checkpoint:

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, path
 
-from audit.api import analytics, decisions, disputes, dossier, entries, flags, inspections, proofs
+from audit.api import analytics, decisions, disputes, dossier, entries, flags, footers, inspections, proofs
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("audit/entries", entries.Entries.as_view(), name="audit-entries"),
@@ -9,6 +9,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("audit/checkpoint", proofs.Checkpoint.as_view(), name="audit-checkpoint"),
     path("audit/verified", inspections.Verified.as_view()),
     path("audit/consistency", proofs.Consistency.as_view()),
+    path("days/<str:day>/report/footer", footers.DayFooter.as_view()),
+    path("shifts/<uuid:shift>/report/footer", footers.ShiftFooter.as_view()),
     path("rounds/<uuid:round>/dossier", dossier.RoundDossier.as_view()),
     path("disputes/<uuid:dispute>/dossier", dossier.DisputeDossier.as_view()),
     path("analytics", analytics.Analyses.as_view()),
