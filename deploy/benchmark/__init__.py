@@ -1,7 +1,7 @@
-"""How fast the house is: hands classified, rounds judged, folded and settled, events recorded.
+"""How fast the house is: hands classified, rounds judged, folded and settled, events recorded, messages delivered.
 
 Everything is measured several times and told as a median, beside a floor: what the machine does when next to nothing is
 asked of it. Nothing here touches the house's own books: what needs a database gets a scratch one, dropped afterwards.
 
-Read in order: ``deals`` (rounds to play), ``pace`` (measuring), ``pure``, ``scratch``, ``books``, ``web``.
+Read in order: ``deals`` (rounds to play), ``pace`` (measuring), ``pure``, ``scratch``, ``books``, ``web``, ``telling``.
 """

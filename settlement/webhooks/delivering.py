@@ -26,6 +26,8 @@ from settlement.webhooks.sending import Answer, Letter
 log = logging.getLogger("pokdeng.webhooks")
 
 THREADS = 32
+TOGETHER = 0.02
+"""Seconds in which answers are gathered, so that quick ones are written down together."""
 PAUSE = timedelta(seconds=30)
 """For how long nothing is sent to a receiver that says it is overloaded and not for how long."""
 
@@ -104,7 +106,9 @@ def deliver(*, owner: str, clock: Callable[[], datetime], until: datetime, send:
                     under_way[threads.submit(send, letter, now=clock())] = letter
             if not under_way:
                 return tried
-            over, _ = wait(under_way, return_when=FIRST_COMPLETED)
+            over, _ = wait(under_way, timeout=TOGETHER)
+            if not over:
+                over, _ = wait(under_way, return_when=FIRST_COMPLETED)
             answers = [(under_way.pop(one), one.result()) for one in over]
             events.attempt(
                 lambda _, answers=answers: finish(answers),  # type: ignore[misc]

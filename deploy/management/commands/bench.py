@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table as Grid
 
-from deploy.benchmark import books, pure, reconciling, scratch, web
+from deploy.benchmark import books, pure, reconciling, scratch, telling, web
 from deploy.benchmark.pace import Pace
 from deploy.local import servers
 from deploy.local.trouble import Trouble
@@ -53,6 +53,7 @@ def _paces(*, runs: int, only_pure: bool, day: int) -> Iterator[Pace]:
         ]
         yield from books.paces(tables=tables, runs=runs)
         yield from web.paces(tables=tables, database_url=url, runs=runs)
+        yield from telling.paces(runs=runs)
     # A house of its own: what was measured above would be part of the day.
     with servers.running() as addresses, scratch.database(addresses) as url:
         ((code, token), *_) = scratch.furnish().items()
