@@ -93,6 +93,7 @@ NOT_OF_A_TABLE = {
     "flag", "dispute", "entry",  # tried where flags, disputes and proofs are tried
     "no",  # tried where pay slips are tried
     "endpoint", "delivery",  # another system's is tried where webhooks are
+    "day", "file",  # of the house: a day and its report, a file of statements
     "ref",  # a wallet is the house's; the cage that moves it is in the body
 }  # fmt: skip
 

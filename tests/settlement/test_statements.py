@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
+import psycopg
 import pytest
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
@@ -32,6 +33,7 @@ from settlement.models import (
 from settlement.statements import Matched, camt, forms, spreadsheet
 from tests import world
 from tests.casino.floor import statements as statements_of
+from tests.database import Connection
 from tests.settlement.cage import AtCage, a_cashier, a_key, said
 from tests.settlement.doors import body_of, signed_in, thb
 from tests.settlement.floor import NOW, act
@@ -322,6 +324,40 @@ def test_a_line_gets_its_match_once_and_never_changes() -> None:
             OutsideLine.objects.update(**change)
     with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("DELETE FROM settlement_outsideline")
+
+
+EVIDENCE = (
+    "settlement_statement",
+    "settlement_statementday",
+    "settlement_matchingrule",
+    "settlement_outsidefile",
+    "settlement_outsidestatement",
+    "settlement_match",
+    "settlement_matchedentry",
+)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_made_taken_and_matched_is_never_changed_whoever_asks(dsn: str, owner: Connection) -> None:
+    a_deposit("A17", 500_00, "CR-1")
+    take(theirs({"amount": 500_00, "reference": "CR-1"}, {"amount": -1_50, "kind": "fee"}))
+    with act():
+        statements.add_rule(
+            id="fee-2026", kind="EXT_FEE", accounts="player:", code="FEE", most=1_50, first_day=DAY, last_day=None,
+            by=world.a_manager(badge="M07"), approved_by=world.a_manager(badge="M08"),
+        )  # fmt: skip
+    match()
+    seal(DAY)
+    make()
+    with psycopg.connect(dsn, autocommit=True) as application:
+        for table in EVIDENCE:
+            column = "gaming_day" if table == "settlement_statementday" else "id"
+            change = f"UPDATE {table} SET {column} = {column}"
+            for attack in (change, f"DELETE FROM {table}", f"TRUNCATE {table} CASCADE"):
+                for who, state in ((application, "42501"), (owner, "PD001")):
+                    with pytest.raises(psycopg.Error) as refused:
+                        who.execute(attack)
+                    assert refused.value.sqlstate == state, attack
 
 
 # -- over HTTP -----------------------------------------------------------------------------------------------
