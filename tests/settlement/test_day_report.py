@@ -12,7 +12,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from settlement import reports
+from settlement import cashier, reports
 from settlement.models import Account, Report, ReportFile
 from settlement.reports import figures, layout, page, spreadsheet
 from settlement.reports.layout import Heading, Section
@@ -120,8 +120,6 @@ def test_what_was_not_counted_is_unknown_and_never_nought() -> None:
 def test_cash_and_wallets_are_those_of_the_ledger() -> None:
     floor.paid_in("A17", 700_00)
     with act(now=EVENING):
-        from settlement import cashier
-
         cashier.withdraw(ref="A17", amount=200_00, cage="C1", document="w")
     _, report = a_sealed_day()
 
