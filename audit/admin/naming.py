@@ -57,6 +57,10 @@ MODELS = {
     "message": ("messages", "ข้อความแจ้ง"),
     "delivery": ("deliveries", "การส่ง"),
     "attempt": ("tries", "การลองส่ง"),
+    "run": ("reconciliations", "การกระทบยอด"),
+    "chunk": ("chunks of reconciliations", "ส่วนของการกระทบยอด"),
+    "break": ("breaks", "รายการต่าง"),
+    "breakstep": ("steps of breaks", "ขั้นของรายการต่าง"),
     "flag": ("flags", "ข้อสังเกต"),
     "dispute": ("disputes", "ข้อพิพาท"),
     "inspection": ("inspections", "การตรวจซ้ำ"),
@@ -67,6 +71,13 @@ MODELS = {
 }
 
 FIELDS = {
+    "assigned_to": "ผู้รับผิดชอบ", "begun_by": "ผู้เริ่ม", "chunk_size": "ขนาดส่วน",
+    "edition": "ครั้งที่", "fell_due_at": "ครบกำหนดเมื่อ", "fingerprint": "ลักษณะที่ต่าง",
+    "level": "ระดับ", "lower": "ตั้งแต่", "of": "รายการต่าง", "part": "ส่วน", "report": "รายงาน",
+    "resolution": "วิธีจบ", "resolved_by": "ผู้จบเรื่อง", "rule": "กฎ", "rules": "กฎ",
+    "run": "การกระทบยอด", "scope": "ขอบเขต", "seen_at": "พบล่าสุด", "seen_run": "การกระทบยอดล่าสุด",
+    "severity": "ความรุนแรง", "since": "ตั้งแต่", "steps": "จำนวนขั้น", "trouble": "ปัญหา",
+    "upper": "ถึง",
     "acknowledged_at": "ยืนยันเมื่อ", "answered_at": "ตอบเมื่อ", "dialect": "ภาษาระบบ",
     "enabled": "ใช้งานอยู่", "hold": "เงินกัน", "moves": "เปลี่ยนยอด", "path": "ที่อยู่",
     "place": "ลำดับ", "prefix": "คำนำหน้า", "reverses": "ย้อนรายการ", "verb": "สั่ง",

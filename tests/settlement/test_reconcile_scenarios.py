@@ -7,6 +7,7 @@ from uuid import UUID
 
 import psycopg
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 
 from settlement import ledger, reconcile, tasks
@@ -115,3 +116,29 @@ def test_a_run_of_a_day_that_just_ended_waits_for_its_time(settings: Any) -> Non
     settings.RECONCILE = settings.RECONCILE | {"nightly_after_minutes": 61}
     with world.acting(now=afterwards()):
         assert reconcile.begin_nightly() is None
+
+
+def exit_code(**options: Any) -> int:
+    with pytest.raises(SystemExit) as ended:
+        call_command("reconcile", day=today(), **options)
+    return int(ended.value.code or 0)
+
+
+def test_the_command_says_by_its_exit_whether_the_books_agree(
+    administrator: Connection, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with world.acting():
+        posted("fill:1", table="PD01", amount=500)
+    assert exit_code(levels="R0,R3", chunk=1) == 0
+    said = capsys.readouterr().out
+    assert Run.objects.get().digest in said
+    administrator.execute("UPDATE settlement_account SET balance = balance + 5 WHERE code = 'variance:PD01'")
+    assert exit_code(levels="R0") == 1
+    assert "BALANCE_DRIFT 2" in capsys.readouterr().out
+
+
+def test_the_command_says_when_nobody_compared_the_log(capsys: pytest.CaptureFixture[str]) -> None:
+    with world.acting():
+        posted("fill:1", table="PD01", amount=500)
+    assert exit_code(levels="R5", wait=0) == 2
+    assert "not finished" in capsys.readouterr().err
