@@ -251,6 +251,25 @@ def test_a_receiver_that_asks_for_time_gets_it(behaviour: str, seconds: int) -> 
         assert endpoint.slots == 1
 
 
+@pytest.mark.parametrize(
+    ("asked", "failures", "seconds"),
+    [(None, 1, 5), (2, 1, 5), (120, 1, 120), (10**9, 1, 86_400), (60, 4, 7_200)],
+)
+def test_the_next_try_is_the_later_of_the_schedule_and_what_was_asked_for(
+    asked: int | None, failures: int, seconds: int
+) -> None:
+    due = schedule.next_try(failures=failures, now=NOW, delivery=7, retry_after=asked)
+    assert due is not None
+    assert seconds <= (due - NOW).total_seconds() <= seconds * 1.1
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"), [("120", 120), ("Sun, 01 Mar 2026 14:02:00 GMT", 120), ("soon", None), ("", None)]
+)
+def test_retry_after_is_read_as_seconds_or_as_a_date(written: str, seconds: int | None) -> None:
+    assert sending._seconds(written, now=NOW) == seconds
+
+
 def test_a_slow_receiver_gets_its_places_back_one_success_after_the_other() -> None:
     with receiving() as receiver:
         endpoint, _ = an_endpoint(receiver)
