@@ -71,9 +71,9 @@ ANALYTICS = {
 }
 # Statements of others: hours after a gaming day's end until a line or an entry without its pair is a break.
 STATEMENTS = {"grace_hours": environment.number("STATEMENTS_GRACE_HOURS", default=24, least=0, most=240)}
-# Reconciliation: seconds of a worker's claim, records in a chunk (ten seconds of work at most), seconds that lie between
-# the end of what a run looks at and its beginning, minutes that one side may come later than the other, seconds that an
-# act may wait for its leaf, minutes after a gaming day's end at which its nightly run begins.
+# Reconciliation: seconds of a worker's claim, records in a chunk (ten seconds of work at most), seconds between the end
+# of what a run looks at and its beginning, minutes that one side may come later than the other, seconds that an act may
+# wait for its leaf, minutes after a gaming day's end at which its nightly run begins.
 RECONCILE = {
     "lease_seconds": environment.number("RECONCILE_LEASE_SECONDS", default=30, least=1, most=600),
     "chunk_size": environment.number("RECONCILE_CHUNK_SIZE", default=1000, least=1, most=100_000),
