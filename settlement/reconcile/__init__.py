@@ -8,7 +8,7 @@ dies costs its lease. ``tally`` adds single results up so that neither the cut n
 
 from settlement.reconcile.chunks import ATTEMPTS, Claim, claim, failed, finish, sweep
 from settlement.reconcile.looking import PARTS, Look, Part, look, look_on
-from settlement.reconcile.runs import LEVELS, Progress, begin, begin_nightly, last_of, progress, ring_with
+from settlement.reconcile.runs import LEVELS, Progress, begin, begin_nightly, progress, ring_with
 from settlement.reconcile.tally import File, Single, Tally, Unseen
 from settlement.reconcile.window import Found, Piece, Window
 
@@ -32,7 +32,6 @@ __all__ = [
     "claim",
     "failed",
     "finish",
-    "last_of",
     "look",
     "look_on",
     "progress",

@@ -173,12 +173,3 @@ def progress(run: UUID) -> Progress:
             [run],
         )
         return Progress(*cursor.fetchone())
-
-
-def last_of(gaming_day: date) -> Run | None:
-    """Return the newest finished run of a day that took every level, None where there is none."""
-    return (
-        Run.objects.filter(gaming_day=gaming_day, rules=rules_of(LEVELS), done_at__isnull=False)
-        .order_by("-until", "-done_at")
-        .first()
-    )
