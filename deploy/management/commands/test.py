@@ -19,6 +19,8 @@ from deploy.local.trouble import Trouble
 
 PYTHON = sys.executable
 MANAGE = str(place.CLONE / "manage.py")
+DISTRIBUTED = ["-n", "2", "--dist", "loadgroup"]
+"""Two processes; tests of one group (those that run a whole house of their own) share one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Command(BaseCommand):
             outcomes = self._static(environment=environment)
             self.stdout.write("── pytest")
             self.stdout.flush()
-            outcomes.append(_pytest(arguments=["-n", "2"], full=full, environment=environment))
+            outcomes.append(_pytest(arguments=DISTRIBUTED, full=full, environment=environment))
         self._summarise(outcomes)
         return int(any(outcome.status for outcome in outcomes))
 

@@ -1,0 +1,58 @@
+"""The broker forgets everything, goes away, and comes back empty. It only rang: nobody waits longer than a sweep."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+
+from tests.faults import telling
+from tests.faults.harness import House
+from tests.faults.history import Act, Client
+from tests.faults.load import Load
+from tests.faults.waiting import until
+from tests.settlement.receiver import Receiver
+
+pytestmark = [pytest.mark.xdist_group("faults"), pytest.mark.timeout(600)]
+
+MANY = 20
+
+
+def signs_in_wrongly(stranger: Client) -> int:
+    return stranger.sign_in(badge="D08", password="wrong").status
+
+
+def is_signed_in(person: Client) -> bool:
+    return person.once(Act("who am I", "GET", "session")).status == 200
+
+
+def test_nothing_is_lost_with_the_broker_and_nobody_is_let_in(open_house: House, receiver: Receiver) -> None:
+    house, since = open_house, telling.last_owed(open_house)
+    supervisor = house.person("S01")
+    stranger = house.client(who="stranger", address="127.0.0.2")
+    while signs_in_wrongly(stranger) != 429:
+        assert len(house.history.of(what="sign in")) < MANY, "nobody stops a stranger"
+
+    with Load(terminals=house.terminals, cashiers=[]).running() as load:
+        for process in house.family("worker"):
+            process.suspend()
+        house.deposit_many(46)
+        with contextlib.closing(house.furnished.valkey.client()) as broker:
+            lost = broker.llen("celery")
+            broker.flushall()
+            assert lost > 0, "the fault never struck: nothing was rung"
+        for process in house.family("worker"):
+            process.resume()
+        house.furnished.valkey.stop()
+        load.goes_on(steps=10)
+        house.deposit_many(4)
+        assert is_signed_in(supervisor)
+        assert signs_in_wrongly(stranger) == 429
+        house.furnished.valkey.start()
+        load.goes_on()
+    until(lambda: not house.waiting(), "the sweep drains what nobody was rung for")
+
+    house.holds()
+    telling.all_told(house, receiver, since=since)
+    assert is_signed_in(supervisor)
+    assert {call.outcome for call in house.history.of(what="deposits")} <= {"ok", "unknown"}
