@@ -24,7 +24,7 @@ from casino import devices, events, people, tables
 from casino.models import Device, Person, Round, RoundEvent, Table, TableSession
 from settlement import cashier, floats, rule_sheets, settle
 from tests import database, world
-from tests.audit import comparing, tills
+from tests.audit import comparing, elsewhere, tills
 from tests.audit.evidence import Evidence, copied
 from tests.audit.listeners import Listeners
 from tests.audit.papers import Papers
@@ -158,6 +158,8 @@ class _Builder:
         corrected, voided = settled[2].id, settled[3].id
         self._correct(corrected, "card_ruled", self.other_card(corrected))
         self._correct(voided, "round_voided", {"reason": "dealt from a wrong deck"})
+        elsewhere.let_in(administrator=listeners.administrator, manager=self.staff["M01"])
+        told_elsewhere = self._play_for_a_wallet_elsewhere()
         self._play_for_a_wallet()
         held = self._hold_a_round()
         covered = self._cover_a_round()
@@ -172,6 +174,7 @@ class _Builder:
         return {
             **listening,
             "corrected": corrected,
+            "elsewhere": told_elsewhere,
             "voided": voided,
             "held": held,
             "covered": covered,
@@ -255,8 +258,8 @@ class _Builder:
         )
         return {"hand": hand["name"], "position": 3, "card": free, "reason": "seen on video"}
 
-    def _correct(self, round_id: UUID, kind: str, data: dict[str, Any]) -> None:
-        self._report("PD01", kind, round_id, data)
+    def _correct(self, round_id: UUID, kind: str, data: dict[str, Any], *, at: str = "PD01") -> None:
+        self._report(at, kind, round_id, data)
         cited = RoundEvent.objects.get(round=round_id, kind=kind, late=True)
         with self.act():
             settle.correct(
@@ -269,13 +272,7 @@ class _Builder:
         with self.act():
             settle.cover(round_id)
         self._bet(round_id, "w2", "p2")
-        self._report("PD06", "bets_locked", round_id, {})
-        for hand, dealt in (("p1", "KS 9H"), ("p2", "2S 5H"), ("dealer", "3S 4H")):
-            for position, card in enumerate(dealt.split(), start=1):
-                self._report(
-                    "PD06", "card_dealt", round_id, {"hand": hand, "position": position, "card": card}
-                )
-        self._report("PD06", "round_closed", round_id, {})
+        self._deal(round_id)
         with self.act() as act:
             (told,) = settle.settle_rounds([round_id])
             device = Device.objects.select_related("table").get(code="PD06-terminal")
@@ -284,6 +281,35 @@ class _Builder:
                 person=self.staff["S01"], device=device, session=session, sha256=b"\x07" * 32, now=act.now
             )
         assert told.outcome == "settled"
+
+    def _play_for_a_wallet_elsewhere(self) -> UUID:
+        """A bet whose cashier system did not answer, then did for another stake, and beside it one it never was asked
+        for; settled, acknowledged, and what was told is taken back by a correction that waits to be sent."""
+        round_id = self._open_a_round(by=elsewhere.REF)
+        elsewhere.covered(round_id, answer=elsewhere.NOTHING)
+        self._report(
+            "PD06", "bet_changed", round_id, {"wager": "w1", "stake": {"amount": 20_000, "currency": "THB"}}
+        )
+        elsewhere.covered(round_id)
+        self._bet(round_id, "w2", "p2", by=elsewhere.REF)
+        self._deal(round_id)
+        with self.act():
+            (told,) = settle.settle_rounds([round_id])
+        assert told.outcome == "settled"
+        while elsewhere.acknowledged():
+            pass
+        ruled = {"hand": "p2", "position": 2, "card": "6H", "reason": "seen on video"}
+        self._correct(round_id, "card_ruled", ruled, at="PD06")
+        return round_id
+
+    def _deal(self, round_id: UUID) -> None:
+        self._report("PD06", "bets_locked", round_id, {})
+        for hand, dealt in (("p1", "KS 9H"), ("p2", "2S 5H"), ("dealer", "3S 4H")):
+            for position, card in enumerate(dealt.split(), start=1):
+                self._report(
+                    "PD06", "card_dealt", round_id, {"hand": hand, "position": position, "card": card}
+                )
+        self._report("PD06", "round_closed", round_id, {})
 
     def _cover_a_round(self) -> UUID:
         """A round still played: a bet raised after its cover and covered again, one that the wallet refused, cards."""
@@ -300,18 +326,18 @@ class _Builder:
         self._report("PD06", "card_dealt", round_id, {"hand": "p1", "position": 1, "card": "KS"})
         return round_id
 
-    def _open_a_round(self) -> UUID:
+    def _open_a_round(self, *, by: str = "A17") -> UUID:
         round_id = events.uuid7(timezone.now())
         number = 1 + max(
             filter(None, Round.objects.filter(table__code="PD06").values_list("number", flat=True))
         )
         self._report("PD06", "round_opened", round_id, {"number": number, "direction": "clockwise"})
-        self._bet(round_id, "w1", "p1")
+        self._bet(round_id, "w1", "p1", by=by)
         return round_id
 
-    def _bet(self, round_id: UUID, wager: str, hand: str, *, amount: int = 10_000) -> None:
+    def _bet(self, round_id: UUID, wager: str, hand: str, *, amount: int = 10_000, by: str = "A17") -> None:
         stake = {"amount": amount, "currency": "THB"}
-        bet = {"wager": wager, "hand": hand, "owner": {"account": "player:A17"}, "stake": stake}
+        bet = {"wager": wager, "hand": hand, "owner": {"account": f"player:{by}"}, "stake": stake}
         self._report("PD06", "bet_placed", round_id, bet)
 
     def _hold_a_round(self) -> UUID:
