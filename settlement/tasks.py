@@ -81,7 +81,7 @@ def deliver() -> int:
 
 
 def ring() -> None:
-    """Wake a worker that sends what was owed just now. While the broker is away nobody hears it; the sweep looks too."""
+    """Wake a worker that sends what was owed just now. Where nobody hears it, the sweep looks within seconds."""
     try:
         deliver.apply_async(expires=DELIVERING.total_seconds(), retry=False)
     except OperationalError as silence:

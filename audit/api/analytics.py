@@ -13,9 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit import analytics
-from audit.api.disputes import uuid_of
 from audit.models import Analysis, AnalysisResult
-from casino.api.door import Door, Shape, SignedMoney, described, money, page_of
+from casino.api.door import Door, Shape, SignedMoney, described, money, page_of, uuid_of
 from casino.events import Act
 from casino.refusals import Refusal
 

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from audit import disputes
 from audit.models import Decision, Dispute, Proposal
 from casino import people
-from casino.api.door import Door, Shape, SignedMoney, described, money, page_of
+from casino.api.door import Door, Shape, SignedMoney, described, money, page_of, uuid_of
 from casino.events import Act
 from casino.models import Round
 from casino.refusals import Refusal
@@ -211,12 +211,11 @@ class Disputes(Door):
             found = found.filter(
                 Q(deadline_at__gt=after.deadline_at) | Q(deadline_at=after.deadline_at, id__gt=after.id)
             )
-        rows = list(found[: page.limit + 1])
-        listed = rows[: page.limit]
+        listed, last = page.cut(found)
         return Response(
             {
                 "disputes": [dispute_shown(dispute) for dispute in listed],
-                "next": str(listed[-1].id) if len(rows) > page.limit else None,
+                "next": str(last.id) if last else None,
             }
         )
 
@@ -273,11 +272,3 @@ class DisputeDetail(Door):
         return Response(
             {"dispute": dispute_shown(found), "options": [_option_shown(option) for option in options]}
         )
-
-
-def uuid_of(text: str, name: str) -> UUID:
-    """Read a UUID of the query; refuse ``malformed``."""
-    try:
-        return UUID(text)
-    except ValueError:
-        raise Refusal("malformed", fields={name: "must be a UUID"}) from None

@@ -12,10 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit import disputes, flags
-from audit.api.disputes import DisputeShown, dispute_shown, uuid_of
+from audit.api.disputes import DisputeShown, dispute_shown
 from audit.models import Flag
 from casino import people
-from casino.api.door import Door, Shape, described, page_of
+from casino.api.door import Door, Shape, described, page_of, uuid_of
 from casino.events import Act
 from casino.refusals import Refusal
 from settlement.api import shown
@@ -110,12 +110,11 @@ class Flags(Door):
             found = found.filter(
                 Q(raised_at__lt=after.raised_at) | Q(raised_at=after.raised_at, id__lt=after.id)
             )
-        rows = list(found[: page.limit + 1])
-        listed = rows[: page.limit]
+        listed, last = page.cut(found)
         return Response(
             {
                 "flags": [_shown(flag) for flag in listed],
-                "next": str(listed[-1].id) if len(rows) > page.limit else None,
+                "next": str(last.id) if last else None,
             }
         )
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection
+from django.db.models import Model, QuerySet
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import get_language_from_request
@@ -29,6 +31,7 @@ from casino.models import ApiKey, Device, Person, StoredAnswer
 from casino.refusals import Refusal
 
 T = TypeVar("T")
+M = TypeVar("M", bound=Model)
 
 MOST_NAMED = 20
 """Fields named in one refusal: a body may hold thousands that nobody knows."""
@@ -306,6 +309,12 @@ class Page:
     limit: int
     cursor: str
 
+    def cut(self, found: QuerySet[M]) -> tuple[list[M], M | None]:
+        """Return the page's rows and, where there are more of them, the last: the next page begins behind it."""
+        rows = list(found[: self.limit + 1])
+        listed = rows[: self.limit]
+        return listed, listed[-1] if len(rows) > self.limit else None
+
 
 def page_of(request: Request, *, most: int = 200, usual: int = 50) -> Page:
     """Read ``limit`` and ``cursor`` of a list; a page over 200 rows is refused (422)."""
@@ -315,3 +324,11 @@ def page_of(request: Request, *, most: int = 200, usual: int = 50) -> Page:
     if not 1 <= int(given) <= most:
         raise Refusal("invalid_value", fields={"limit": f"1 to {most}"})
     return Page(limit=int(given), cursor=request.query_params.get("cursor", ""))
+
+
+def uuid_of(text: str, name: str = "cursor") -> UUID:
+    """Read a UUID of the query, the list's cursor unless it is named otherwise; refuse ``malformed``."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Refusal("malformed", fields={name: "must be a UUID"}) from None

@@ -11,10 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import keys
-from casino.api.door import Door, Shape, described, page_of
+from casino.api.door import Door, Shape, described, page_of, uuid_of
 from casino.keys import Wanted
 from casino.models import ApiKey
-from casino.refusals import Refusal
 
 
 def _codes() -> serializers.Field[Any, Any, Any, Any]:
@@ -101,13 +100,12 @@ class Keys(Door):
         page = page_of(request)
         found = ApiKey.objects.select_related("created_by", "approved_by").order_by("-id")
         if page.cursor:
-            found = found.filter(id__lt=_uuid(page.cursor))
-        rows = list(found[: page.limit + 1])
-        listed = rows[: page.limit]
+            found = found.filter(id__lt=uuid_of(page.cursor))
+        listed, last = page.cut(found)
         return Response(
             {
                 "keys": [_shown(key) for key in listed],
-                "next": str(listed[-1].id) if len(rows) > page.limit else None,
+                "next": str(last.id) if last else None,
             }
         )
 
@@ -153,10 +151,3 @@ class KeyRevocation(Door):
         """Revoke a key: its next request is refused. Asked again, the first time stands."""
         by = self.person
         return Response(_shown(self.act(lambda _: keys.revoke(key=key, by=by))))
-
-
-def _uuid(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise Refusal("malformed", fields={"cursor": "must be a UUID"}) from None

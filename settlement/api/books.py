@@ -139,12 +139,11 @@ class Accounts(Door):
             found = found.filter(code__gte=prefix, code__lt=prefix + "\uffff")
         if page.cursor:
             found = found.filter(code__gt=page.cursor)
-        rows = list(found[: page.limit + 1])
-        shown = rows[: page.limit]
+        shown, last = page.cut(found)
         return Response(
             {
                 "accounts": [account_shown(account, hidden=hidden) for account in shown],
-                "next": shown[-1].code if len(rows) > page.limit else None,
+                "next": last.code if last else None,
             }
         )
 
@@ -192,12 +191,11 @@ class AccountEntries(Door):
             if not page.cursor.isdecimal():
                 raise Refusal("malformed", fields={"cursor": "must be a version"})
             found = found.filter(version__lt=min(int(page.cursor), 2**63 - 1))
-        rows = list(found[: page.limit + 1])
-        shown = rows[: page.limit]
+        shown, last = page.cut(found)
         return Response(
             {
                 "entries": [_entry_shown(entry) for entry in shown],
-                "next": str(shown[-1].version) if len(rows) > page.limit else None,
+                "next": str(last.version) if last else None,
             }
         )
 

@@ -14,12 +14,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people
-from casino.api.door import Door, Shape, SignedMoney, Whole, described, money, page_of
+from casino.api.door import Door, Shape, SignedMoney, Whole, described, money, page_of, uuid_of
 from casino.events import Act
 from casino.models import Person
 from casino.refusals import Refusal
 from settlement import breaks
-from settlement.api.reconcile import KEY, PAGING, day_of, uuid_of
+from settlement.api.reconcile import KEY, PAGING, day_of
 from settlement.ledger import Posting
 from settlement.models import Break, BreakCode, BreakState, BreakStep, Resolution
 
@@ -146,12 +146,11 @@ class Breaks(Door):
             found = found.filter(
                 Q(fell_due_at__gt=after.fell_due_at) | Q(fell_due_at=after.fell_due_at, id__gt=after.id)
             )
-        rows = list(found[: page.limit + 1])
-        listed = rows[: page.limit]
+        listed, last = page.cut(found)
         return Response(
             {
                 "breaks": [_break_shown(one, self.person) for one in listed],
-                "next": str(listed[-1].id) if len(rows) > page.limit else None,
+                "next": str(last.id) if last else None,
             }
         )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from datetime import date
 from typing import Any, ClassVar
-from uuid import UUID
 
 from django.conf import settings
 from django.utils import timezone
@@ -16,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import cells
-from casino.api.door import Door, SignedMoney, described, money, page_of
+from casino.api.door import Door, SignedMoney, described, money, page_of, uuid_of
 from casino.refusals import Refusal
 from settlement import days
 from settlement.api.files import Csv, attachment
@@ -83,13 +82,12 @@ class CashReports(Door):
         page, form = page_of(request), request.accepted_renderer.format
         found = report.running_log(day)
         if page.cursor:
-            found = found.filter(id__gt=_uuid(page.cursor))
+            found = found.filter(id__gt=uuid_of(page.cursor))
         self.act(lambda _: report.read(day, form=form))
         if form == "csv":
             written = "".join(cells.lines(itertools.chain([report.COLUMNS], report.rows(day))))
             return attachment(written.encode(), name=f"cash-{day.isoformat()}.csv")
-        rows = list(found[: page.limit + 1])
-        listed = rows[: page.limit]
+        listed, last = page.cut(found)
         currency = settings.PROPERTY["currency"]
         return Response(
             {
@@ -106,7 +104,7 @@ class CashReports(Door):
                     for total in report.due(day)
                 ],
                 "log": [_logged(act) for act in listed],
-                "next": str(listed[-1].id) if len(rows) > page.limit else None,
+                "next": str(last.id) if last else None,
             }
         )
 
@@ -136,10 +134,3 @@ def _day(request: Request) -> date:
         return date.fromisoformat(given)
     except ValueError:
         raise Refusal("malformed", fields={"gaming_day": "must be a day, as 2026-03-01"}) from None
-
-
-def _uuid(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise Refusal("malformed", fields={"cursor": "must be a UUID"}) from None

@@ -99,15 +99,14 @@ class Days(Door):
         found = GamingDay.objects.order_by("-day")
         if page.cursor:
             found = found.filter(day__lt=day_of(page.cursor))
-        rows = list(found[: page.limit + 1])
-        listed = rows[: page.limit]
+        listed, last = page.cut(found)
         hashes = _hashes_of(listed)
         now = timezone.now()
         return Response(
             {
                 "running": days.of(now).isoformat(),
                 "days": [_day_shown(row, now=now, sha256=hashes.get(row.day)) for row in listed],
-                "next": listed[-1].day.isoformat() if len(rows) > page.limit else None,
+                "next": last.day.isoformat() if last else None,
             }
         )
 

@@ -103,12 +103,11 @@ class EndpointDeliveries(Door):
         found = _asked_for(request, Delivery.objects.filter(endpoint=webhooks.one_of(self, endpoint)))
         if page.cursor:
             found = found.filter(id__lt=_place(page.cursor))
-        rows = list(found.select_related("message").order_by("-id")[: page.limit + 1])
-        listed = rows[: page.limit]
+        listed, last = page.cut(found.select_related("message").order_by("-id"))
         return Response(
             {
                 "deliveries": [_delivery(row) for row in listed],
-                "next": str(listed[-1].id) if len(rows) > page.limit else None,
+                "next": str(last.id) if last else None,
             }
         )
 

@@ -15,8 +15,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from casino.api.door import Door, Money, Shape, SignedMoney, described, money, page_of
-from casino.refusals import Refusal
+from casino.api.door import Door, Money, Shape, SignedMoney, described, money, page_of, uuid_of
 from settlement import external
 from settlement.external import systems
 from settlement.models import CashierSystem, ExternalCall, ExternalHold
@@ -314,16 +313,6 @@ def _page(request: Request, found: QuerySet[Any], name: str, system: str, shown:
     if request.query_params.get("system"):
         found = found.filter(**{system: request.query_params["system"]})
     if page.cursor:
-        found = found.filter(id__gt=_uuid(page.cursor))
-    rows = list(found.order_by("id")[: page.limit + 1])
-    listed = rows[: page.limit]
-    return Response(
-        {name: [shown(row) for row in listed], "next": str(listed[-1].id) if len(rows) > page.limit else None}
-    )
-
-
-def _uuid(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise Refusal("malformed", fields={"cursor": "must be a UUID"}) from None
+        found = found.filter(id__gt=uuid_of(page.cursor))
+    listed, last = page.cut(found.order_by("id"))
+    return Response({name: [shown(row) for row in listed], "next": str(last.id) if last else None})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import date
 from typing import Any
-from uuid import UUID
 
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
@@ -186,11 +185,3 @@ def day_of(text: str) -> date:
         return date.fromisoformat(text)
     except ValueError:
         raise Refusal("malformed", fields={"gaming_day": "must be a date"}) from None
-
-
-def uuid_of(text: str) -> UUID:
-    """Return a list's cursor; refuse what is none."""
-    try:
-        return UUID(text)
-    except ValueError:
-        raise Refusal("malformed", fields={"cursor": "must be a UUID"}) from None

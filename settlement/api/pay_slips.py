@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people
-from casino.api.door import Door, Shape, described, page_of
+from casino.api.door import Door, Shape, described, page_of, uuid_of
 from casino.events import Act
 from casino.models import ApiKey, Person, Round
 from casino.refusals import Refusal
@@ -203,13 +203,12 @@ class PaySlips(Door):
         if "gaming_day" in asked:
             found = found.filter(gaming_day=papers.day_of(asked["gaming_day"]))
         if page.cursor:
-            found = found.filter(id__lt=papers.uuid_of(page.cursor))
-        rows = list(found[: page.limit + 1])
-        listed = rows[: page.limit]
+            found = found.filter(id__lt=uuid_of(page.cursor))
+        listed, last = page.cut(found)
         superseded = slips.superseded(listed)
         return Response(
             {
                 "pay_slips": [papers.pay_slip_shown(row, superseded=row.id in superseded) for row in listed],
-                "next": str(listed[-1].id) if len(rows) > page.limit else None,
+                "next": str(last.id) if last else None,
             }
         )

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from casino.api.door import Door, Shape, described, page_of
+from casino.api.door import Door, Shape, described, page_of, uuid_of
 from casino.events import Act
 from casino.refusals import Refusal
 from settlement import reconcile
@@ -115,12 +115,11 @@ class Reconciliations(Door):
             found = found.filter(gaming_day=day_of(request.query_params["gaming_day"]))
         if page.cursor:
             found = found.filter(id__lt=uuid_of(page.cursor, "cursor"))
-        rows = list(found[: page.limit + 1])
-        listed = rows[: page.limit]
+        listed, last = page.cut(found)
         return Response(
             {
                 "reconciliations": [_run_shown(run) for run in listed],
-                "next": str(listed[-1].id) if len(rows) > page.limit else None,
+                "next": str(last.id) if last else None,
             }
         )
 
@@ -152,14 +151,6 @@ class ReconciliationDetail(Door):
         if found is None:
             raise Refusal("not_found")
         return Response(_run_shown(found))
-
-
-def uuid_of(text: str, name: str) -> UUID:
-    """Read an id of a query; refuses ``malformed``."""
-    try:
-        return UUID(text)
-    except ValueError:
-        raise Refusal("malformed", fields={name: "must be an id"}) from None
 
 
 def day_of(text: str) -> date:

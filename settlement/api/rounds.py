@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people, tables
-from casino.api.door import Door, Shape, Whole, described, page_of
+from casino.api.door import Door, Shape, Whole, described, page_of, uuid_of
 from casino.events import Act
 from casino.models import Person, Round, RoundEvent, Table
 from casino.refusals import Refusal
@@ -186,14 +186,13 @@ class TableRounds(Door):
         page = page_of(request)
         found = Round.objects.filter(table=table, alias_of=None).order_by("-created_at", "-id")
         if page.cursor:
-            after = Round.objects.filter(pk=_uuid(page.cursor), table=table).first()
+            after = Round.objects.filter(pk=uuid_of(page.cursor), table=table).first()
             if after is None:
                 raise Refusal("invalid_value", fields={"cursor": "not of this list"})
             found = found.filter(created_at__lte=after.created_at).exclude(
                 created_at=after.created_at, id__gte=after.id
             )
-        rows = list(found[: page.limit + 1])
-        listed = rows[: page.limit]
+        listed, last = page.cut(found)
         return Response(
             {
                 "rounds": [
@@ -208,7 +207,7 @@ class TableRounds(Door):
                     }
                     for row in listed
                 ],
-                "next": str(listed[-1].id) if len(rows) > page.limit else None,
+                "next": str(last.id) if last else None,
             }
         )
 
@@ -217,10 +216,3 @@ def _table_in_scope(door: Door, code: str) -> Table:
     table = tables.of_code(code)
     people.require_at(door.principal, "read_rounds", table.id)
     return table
-
-
-def _uuid(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise Refusal("malformed", fields={"cursor": "must be a UUID"}) from None

@@ -10,10 +10,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from casino.api.door import Door, described, page_of
+from casino.api.door import Door, described, page_of, uuid_of
 from casino.events import Act
 from casino.models import Person, Table
-from casino.refusals import Refusal
 from settlement import reports
 from settlement.api.days import KEY, SealShown, SecondShape, fixed, tables_of
 from settlement.days import shifts
@@ -58,14 +57,13 @@ class Shifts(Door):
         page = page_of(request)
         found = Shift.objects.order_by("-id")
         if page.cursor:
-            found = found.filter(id__lt=_uuid(page.cursor))
-        rows = list(found[: page.limit + 1])
-        listed = rows[: page.limit]
+            found = found.filter(id__lt=uuid_of(page.cursor))
+        listed, last = page.cut(found)
         hashes = dict(Report.objects.filter(shift__in=listed).values_list("shift", "sha256"))
         return Response(
             {
                 "shifts": [_shift_shown(row, sha256=hashes.get(row.id)) for row in listed],
-                "next": str(listed[-1].id) if len(rows) > page.limit else None,
+                "next": str(last.id) if last else None,
             }
         )
 
@@ -104,13 +102,6 @@ class ShiftClosing(Door):
             return 201, fixed(reports.close_shift(shift=shift, by=self.person, second=second))
 
         return self.once(prepare, do)
-
-
-def _uuid(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise Refusal("malformed", fields={"cursor": "must be ``next`` of the page before"}) from None
 
 
 def _shift_shown(row: Shift, *, sha256: str | None) -> dict[str, Any]:

@@ -248,7 +248,7 @@ def preview(case: Case, verdict: Verdict) -> dict[str, Any]:
     """Return a verdict that nobody stores."""
     stored = [settle.of_line(line, table=case.table) for line in verdict.lines]
     if verdict.bank is not None:
-        stored.append(settle.of_bank(verdict.bank))
+        stored.append(settle.of_bank(verdict.bank, table=case.table))
     named = [dict(zip(settle.LINE_FIELDS, line, strict=True)) for line in stored]
     return {
         "outcome": verdict.outcome,

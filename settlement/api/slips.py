@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people, tables
-from casino.api.door import Door, Shape, Whole, described, page_of
+from casino.api.door import Door, Shape, Whole, described, page_of, uuid_of
 from casino.events import Act
 from casino.models import Person, Table
 from casino.refusals import Refusal
@@ -343,12 +343,14 @@ class Slips(Door):
         if asked.get("compared") == "no":
             found = found.exclude(manual_number="").filter(compared=False)
         if page.cursor:
-            found = found.filter(id__lt=papers.uuid_of(page.cursor))
-        rows = list(found[: page.limit + 1])
-        listed = rows[: page.limit]
+            found = found.filter(id__lt=uuid_of(page.cursor))
+        listed, last = page.cut(found)
         return Response(
             {
-                "slips": [papers.slip_shown(row, compared=row.compared) for row in listed],
-                "next": str(listed[-1].id) if len(rows) > page.limit else None,
+                "slips": [
+                    papers.slip_shown(row, compared=row.compared)  # type: ignore[attr-defined]
+                    for row in listed
+                ],
+                "next": str(last.id) if last else None,
             }
         )

@@ -136,12 +136,11 @@ class AccountStatements(AccountDoor):
             if not (page.cursor.isdecimal() and len(page.cursor) < 10):
                 raise Refusal("malformed", fields={"cursor": "not one of ours"})
             found = found.filter(number__lt=int(page.cursor))
-        rows = list(found[: page.limit + 1])
-        shown = rows[: page.limit]
+        shown, last = page.cut(found)
         return Response(
             {
                 "statements": [_shown(row) for row in shown],
-                "next": str(shown[-1].number) if len(rows) > page.limit else None,
+                "next": str(last.number) if last else None,
             }
         )
 

@@ -152,7 +152,10 @@ def test_a_player_bank_is_shown_beside_the_lines(staff: House, night: Night) -> 
     opened = {"banker": {"account": "player:B1", "limit": thb(800_00)}}
     night.more(at, told, *short_round(bets={"p1": 100_00}, cards=CARDS, opened=opened))
 
+    preview = body_of(world.at_terminal(at).ask("POST", f"rounds/{told.id}/preview"))
     settlement = world.at_terminal(at).settle(told.id)["settlement"]
+
+    assert preview["bank"] == settlement["bank"]
 
     assert settlement["bank"] == {
         "account": "player:B1",
