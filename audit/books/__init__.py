@@ -164,6 +164,7 @@ INVARIANTS: dict[str, Invariant] = {
             approvals.decided_by_the_uninvolved,
             approvals.by_people_of_the_house,
             told.opened_by_two,
+            external.let_in_by_two,
             days.ended_by_two,
             cash.signed_by_another,
             slips.signed_by_others,

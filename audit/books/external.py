@@ -1,4 +1,4 @@
-"""I3, I6, I15, I16 and I17 for wallets that live in a cashier system: what was asked of it and what it is told.
+"""I3, I6, I13, I15, I16 and I17 for wallets that live in a cashier system: what was asked of it and what it is told.
 
 Its own books are not here. What is here must hold together: every hold ends with its round, every net that a revision
 posted to a mirror is told once under a hold, and what is told is what was posted.
@@ -113,6 +113,17 @@ def no_call_claimed_for_long(books: Books) -> Iterator[Finding]:
     """I16: no claim on a call is older than two leases."""
     for id, owner, until in books.rows(_CLAIMED, {"lease": settings.WEBHOOKS["lease_seconds"]}):
         yield Finding(f"external-calls/{id}", f"claimed by {owner} until {until}", "sent, or due again")
+
+
+_ALONE = """
+SELECT code, set_by_id, approved_by_id FROM settlement_cashiersystem WHERE set_by_id = approved_by_id
+"""
+
+
+def let_in_by_two(books: Books) -> Iterator[Finding]:
+    """I13: a cashier system was let in by two people."""
+    for code, by, approved_by in books.rows(_ALONE):
+        yield Finding(f"cashier-systems/{code}", f"let in by {by}, approved by {approved_by}", "two people")
 
 
 SYSTEMS = Pair(
