@@ -16,7 +16,7 @@ from audit import books
 from audit.books import external, witnessed
 from casino import tables
 from casino.refusals import Refusal
-from settlement import floats, ledger, settle
+from settlement import floats, ledger, settle, tasks
 from settlement.models import Account, ExternalCall, ExternalHold, Line, RefusedCover, Uncovered
 from settlement.webhooks.wire import HeldMeanwhile
 from tests import world
@@ -395,6 +395,36 @@ def test_a_system_is_not_let_in_where_wallets_are_kept_here(royal: StandIn) -> N
         let_in(royal)
 
 
+BANKED = "open 1 clockwise player:royal-A17/800\nbet w1 p1 100\nbet w2 p2 100"
+BOTH_WIN = "lock\np1 3S 4D\np2 3C 4H\ndealer KC 6D\ndealer stays\nclose"
+
+
+def test_a_players_bank_kept_elsewhere_is_set_aside_whole(either: StandIn) -> None:
+    table = a_table(banker="player")
+    round_id = table.tell(BANKED)
+
+    assert answered(covered(round_id)) == {"bank": 800_00}
+    table.tell(BOTH_WIN, round=round_id)
+    assert outcome(round_id) == "settled"
+    told()
+
+    assert lines_of(round_id) == {"w1": 100_00, "w2": 100_00, "bank": -200_00}
+    assert money() == {MIRROR: -200_00, table.guests: 200_00}
+    assert either.books.wallets["royal-A17"] == 800_00
+    assert in_step(either)
+
+
+def test_a_players_bank_that_set_nothing_aside_is_no_bank(royal: StandIn) -> None:
+    """What it has is known elsewhere alone, so the round waits for another bank to be named."""
+    let_in(royal)
+    table = a_table(banker="player")
+    round_id = table.tell(BANKED.replace("/800", "/2000"))
+
+    assert answered(covered(round_id)) == {"bank": (2_000_00, 1_000_00, "insufficient_funds")}
+    table.tell(BOTH_WIN, round=round_id)
+    assert outcome(round_id).startswith("held: ")
+
+
 # -- corrections -----------------------------------------------------------------------------------------------
 
 
@@ -460,6 +490,16 @@ def test_covering_elsewhere_takes_the_same_statements_for_one_wager_and_for_nine
             covered(round_id)
 
     assert len(seen[0]) == len(seen[1]) == 12
+
+
+def test_the_bell_and_the_sweep_send_what_is_owed(royal: StandIn) -> None:
+    let_in(royal)
+    table = a_table()
+    outcome(table.tell(f"{BET}\n{SIX}"))
+
+    assert tasks.call_cashiers() == 2
+    assert tasks.watch_cashiers() == 0
+    assert in_step(royal)
 
 
 def test_settling_elsewhere_takes_one_statement_more_whatever_the_number(royal: StandIn) -> None:
