@@ -4,15 +4,16 @@ happened twice."""
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
+from django.db import connection
 
 from settlement.external import calling
-from settlement.models import ExternalCall, ExternalHold
+from settlement.models import ExternalCall, ExternalHold, Uncovered
 from tests.settlement import floor
 from tests.settlement.books import NOW
 from tests.settlement.cashier_system import WAYS, Asked, StandIn, covered, keeping, let_in, told
@@ -124,6 +125,72 @@ def test_a_redirect_is_not_followed_and_a_slow_system_delays_no_other(royal: Sta
 
         assert silver.books.won == 100_00
         assert {verb for verb, _ in owed()} == {"release", "hold", "settle"}
+
+
+# -- what happens between the two acts of a cover ---------------------------------------------------------------
+
+
+def once(do: Callable[[], object]) -> Callable[[Asked], str]:
+    """Behave well, and let something happen while the first request waits for its answer."""
+    waiting = [do]
+
+    def behave(_: Asked) -> str:
+        if waiting:
+            try:
+                waiting.pop()()
+            finally:
+                connection.close()  # the server's thread has one of its own
+        return "ok"
+
+    return behave
+
+
+@pytest.fixture
+def patient(settings: Any) -> None:
+    settings.CASHIER_SYSTEMS = settings.CASHIER_SYSTEMS | {"answer_seconds": 10}
+
+
+def test_a_round_settled_while_its_hold_is_asked_for_keeps_nothing_set_aside(
+    royal: StandIn, patient: None
+) -> None:
+    round_id = a_table().tell(f"{BET}\n{TONG}")
+    royal.behaves(once(lambda: outcome(round_id)))
+
+    assert answered(covered(round_id)) == {"w1": (500_00, None, "changed")}
+
+    well_again(royal)
+    assert royal.books.wallets["royal-A17"] == 99_500_00
+
+
+def test_of_two_who_cover_at_once_one_hold_stands(royal: StandIn, patient: None) -> None:
+    """The later one lets go of what the earlier asked for, and the earlier learns that it has nothing."""
+    table = a_table()
+    round_id = table.tell(BET)
+    later: list[Any] = []
+    royal.behaves(once(lambda: later.append(answered(covered(round_id)))))
+
+    assert answered(covered(round_id)) == {"w1": (500_00, None, "changed")}
+    assert later == [{"w1": 500_00}]
+
+    table.tell(SIX, round=round_id)
+    outcome(round_id)
+    well_again(royal)
+    assert not Uncovered.objects.exists()
+
+
+def test_a_bet_changed_while_it_is_asked_for_is_named_at_the_settlement(
+    royal: StandIn, patient: None
+) -> None:
+    table = a_table()
+    round_id = table.tell(BET)
+    royal.behaves(once(lambda: table.tell("change w1 200", round=round_id)))
+
+    assert answered(covered(round_id)) == {"w1": 500_00}
+    table.tell(TONG, round=round_id)
+    outcome(round_id)
+
+    assert list(Uncovered.objects.values_list("exposure", "reason")) == [(1_000_00, "changed")]
+    well_again(royal)
 
 
 # -- whatever happens ------------------------------------------------------------------------------------------
