@@ -25,7 +25,7 @@ def settle_rounds(ids: Collection[UUID], *, because: Mapping[UUID, UUID] | None 
 
     A round that was settled or voided before stays as it is, so asking twice pays once. ``because`` names the decision
     that let a held round settle, by round. Must run in an act. At most
-    sixteen statements, whatever the number of rounds, wagers and events.
+    seventeen statements, whatever the number of rounds, wagers and events.
     """
     act = events.current()
     last_sealed = keep_days_open()

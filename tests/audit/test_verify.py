@@ -38,7 +38,7 @@ from tests.audit.exported import Exported, exported, member, receipted
 
 __all__ = ["exported"]
 
-STORIES = ("plain", "wallet", "corrected", "voided", "held", "disputed")
+STORIES = ("plain", "wallet", "corrected", "voided", "held", "elsewhere", "disputed")
 
 
 # -- Ed25519 ---------------------------------------------------------------------------------------------------
@@ -753,6 +753,19 @@ def test_a_fact_that_was_sealed_twice_is_named(exported: Exported) -> None:
         again = next(entry for entry in entries if entry.action == action)
         with pytest.raises(Failure, match="was sealed twice"):
             check(content, [*entries, again])
+
+
+@pytest.mark.parametrize("elsewhere", [{}, {"player:royal-A17": "silver"}])
+def test_another_keeper_of_a_wallet_than_was_settled_with_is_named(
+    exported: Exported, elsewhere: dict[str, str]
+) -> None:
+    content = exported.content("elsewhere")
+    revision = content["revisions"][0]
+    rules = told.rules_of(content)
+    revisions.check(content, revision, rules, before=[])
+    revision["inputs"]["elsewhere"] = elsewhere
+    with pytest.raises(Failure, match="account external:royal:PD06, judged again"):
+        revisions.check(content, revision, rules, before=[])
 
 
 @pytest.mark.parametrize("action", ["sheet.proposed", "sheet.approved", "sheet.put_in_force"])
