@@ -31,6 +31,18 @@ BEGIN
             END;
         END IF;
     END LOOP;
+    -- Whoever signs in as one of these and leaves a transaction open holds up the sealing of everybody's acts: where
+    -- they do not ask for less themselves, the database ends them.
+    FOR wanted IN
+        SELECT rolname AS name FROM pg_roles WHERE rolname IN ('pokdeng_app', 'pokdeng_sealer')
+           AND NOT coalesce('idle_in_transaction_session_timeout=10s' = ANY (rolconfig), false)
+    LOOP
+        BEGIN
+            EXECUTE format('ALTER ROLE %I SET idle_in_transaction_session_timeout = %L', wanted.name, '10s');
+        EXCEPTION
+            WHEN internal_error THEN NULL;  -- another start was faster
+        END;
+    END LOOP;
     -- An administrator who is no superuser must be a member to act as the owner.
     IF NOT pg_has_role(current_user, 'pokdeng_owner', 'MEMBER') THEN
         EXECUTE format('GRANT pokdeng_owner TO %I', current_user);

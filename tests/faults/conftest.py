@@ -58,8 +58,12 @@ def receiver(furnished: Furnished) -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def open_house(street: Street, receiver: Receiver) -> House:
-    """A house at work. What a case says of it is checked at its end by ``holds``; a case that fails prints its seed."""
+def open_house(street: Street, receiver: Receiver) -> Iterator[House]:
+    """A house at work. What a case says of it is checked at its end by ``holds``; a case that fails prints its seed, and
+    the last words of everybody at work."""
     house = street.house()
-    print(f"the seed of this case is {house.seed}")
-    return house
+    yield house
+    if not house.is_sound:
+        print(f"the seed of this case is {house.seed}; what waits: {house.waiting()}")
+        for name in house.processes:
+            print(f"-- {name}\n{house.last_words(name)}")

@@ -133,13 +133,15 @@ class Cashier:
         self.system = system
         self.client = client
         self.acts: list[Act] = []
+        self._wanted = 0
         self._seed = seed
         self._chance = random.Random(f"{seed} {system}")
 
     def next(self, what: str = "", *, wallet: str = "") -> Act:
         """The next thing it wants done: ``deposits`` or ``withdrawals`` unless it is said which."""
         what = what or self._chance.choice(("deposits", "deposits", "withdrawals"))
-        name = f"{self._seed}/{self.system}/{len(self.acts) + 1}"
+        self._wanted += 1
+        name = f"{self._seed}/{self.system}/{self._wanted}"
         body = {
             "amount": thb(self._chance.randrange(1_00, 5_000_00, 100)),
             "cage": "C1",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from uuid import uuid4
 
 import pytest
 
@@ -20,6 +19,7 @@ BADLY = ("slow", "500", "broken", "cut", "redirect", "garbage", "endless", "crea
 TAKEN = {"broken", "endless", "created"}
 """Said with a status of 2xx: what follows does not unsay it."""
 LAST = "endpoint4"
+DISABLED = "SELECT 1 FROM settlement_endpoint WHERE id = %s AND state = 'disabled'"
 
 
 def test_a_receiver_that_fails_in_every_way_delays_nobody_else(open_house: House, receiver: Receiver) -> None:
@@ -60,24 +60,28 @@ def test_a_receiver_that_fails_in_every_way_delays_nobody_else(open_house: House
 def test_a_receiver_that_is_gone_is_told_nothing_until_two_people_open_it_again(
     open_house: House, receiver: Receiver
 ) -> None:
-    house, proxy = open_house, open_house.furnished.receivers[1]
+    house, proxy, since = open_house, open_house.furnished.receivers[1], telling.last_owed(open_house)
     ((endpoint,),) = house.rows("SELECT id FROM settlement_endpoint WHERE name = %s", LAST)
-    state = "SELECT 1 FROM settlement_endpoint WHERE id = %s AND state = 'disabled'"
     with receivers.receiving("410") as gone:
         proxy.target = gone.port
         house.deposit_many(2)
-        until(lambda: house.rows(state, endpoint), "the endpoint is disabled")
+        until(lambda: house.rows(DISABLED, endpoint), "the endpoint is disabled")
         heard = len(gone.requests)
         house.deposit_many(2)
         house.goes_on()
         assert len(gone.requests) == heard >= 1
+
     proxy.target = receiver.port
     manager = {"badge": "M01", "pin": house.furnished.people["M01"]["pin"]}
-    act = Act("enable", "POST", f"webhooks/endpoints/{endpoint}/enable", manager, key=str(uuid4()))
-    assert house.person("X01").insist(act).outcome == "ok"
+    administrator = house.person("X01")
+    opening = Act("enable", "POST", f"webhooks/endpoints/{endpoint}/enable", manager)
+    assert administrator.insist(opening).outcome == "ok"
+    given_up = house.rows("SELECT id FROM settlement_delivery WHERE state = 'given_up'")
+    assert given_up
+    for (delivery,) in given_up:
+        again = administrator.insist(Act("replay", "POST", f"webhooks/deliveries/{delivery}/replay"))
+        assert again.outcome == "ok", again
 
-    since = telling.last_owed(house)
-    house.deposit_many(2)
     house.holds()
     telling.all_told(house, receiver, since=since)
 
