@@ -288,7 +288,14 @@ BREAKS = Pair(
 
 BREAK_STEPS = Pair(
     "steps of breaks",
-    ("break.opened", "break.matched", "break.assigned", "break.explained", "break.resolved", "break.approved"),
+    (
+        "break.opened",
+        "break.matched",
+        "break.assigned",
+        "break.explained",
+        "break.resolved",
+        "break.approved",
+    ),
     """
     SELECT s.of_id || '/' || s.ordinal, jsonb_build_object(
         'state', s.state, 'by', s.by_id, 'at', s.taken_at,

@@ -32,7 +32,8 @@ TAKEN = Pair(
     ("statements.taken",),
     """
     SELECT f.id::text, jsonb_build_object(
-        'sha256', encode(sha256(f.bytes), 'hex'), 'form', f.form, 'at', f.taken_at, 'by', f.taken_by_id,
+        'sha256', encode(sha256(f.bytes), 'hex'), 'form', f.form, 'at', f.taken_at,
+        'taken_by', f.taken_by_id, 'key', f.key_id,
         'statements', (
             SELECT jsonb_agg(jsonb_build_object(
                 'id', s.id, 'account', a.code, 'number', s.number, 'gaming_day', s.gaming_day, 'opening', s.opening,
@@ -44,7 +45,7 @@ TAKEN = Pair(
       FROM settlement_outsidefile f WHERE f.taken_at >= %(since)s
     """,
     """
-    SELECT split_part(t.subject, '/', 2), t.data || jsonb_build_object('at', t.at, 'by', t.person,
+    SELECT split_part(t.subject, '/', 2), t.data || jsonb_build_object('at', t.at,
         'statements', (SELECT jsonb_agg(one || jsonb_build_object(
             'sum', (one ->> 'closing')::bigint - (one ->> 'opening')::bigint) ORDER BY place)
           FROM jsonb_array_elements(t.data -> 'statements') WITH ORDINALITY AS each (one, place))) FROM told t

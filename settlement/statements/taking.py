@@ -157,7 +157,13 @@ def _announce(file: OutsideFile, rows: Sequence[OutsideStatement]) -> None:
         }
         for row in rows
     ]
-    data = {"sha256": bytes(file.sha256).hex(), "form": file.form, "statements": told}
+    data = {
+        "sha256": bytes(file.sha256).hex(),
+        "form": file.form,
+        "taken_by": str(file.taken_by_id) if file.taken_by_id else None,
+        "key": str(file.key_id) if file.key_id else None,
+        "statements": told,
+    }
     events.announce([Fact("statements.taken", f"outside-files/{file.id}", data)])
 
 

@@ -154,29 +154,29 @@ def inserted_and_rebuilt(administrator: Administrator) -> None:
 
 
 ROWS = [
-    Row("one ledger amount", f"UPDATE settlement_entry SET amount = amount + 100 WHERE journal_id = {J} AND ordinal = 0", "I1 I2", "I6 I17"),
+    Row("one ledger amount", f"UPDATE settlement_entry SET amount = amount + 100 WHERE journal_id = {J} AND ordinal = 0", "I1 I2", "I6 I12 I17"),
     Row("an account's balance", "UPDATE settlement_account SET balance = balance + 100 WHERE code = 'table:PD01:bank'", "I2"),
     Row("an account's version", "UPDATE settlement_account SET version = version + 1 WHERE code = 'table:PD01:bank'", "I2"),
-    Row("two ledger amounts that still balance", f"UPDATE settlement_entry e SET amount = amount + CASE WHEN a.kind = 'bank' THEN -100 ELSE 100 END FROM settlement_account a WHERE a.id = e.account_id AND e.journal_id = {J} AND (a.kind = 'bank' OR e.ordinal = 0)", "I2 I6", "I17"),
-    Row("amounts, chain, account rows and lines, all in step", paid_more_in_step, "I7 I17", "I6", "V5", "touched"),
+    Row("two ledger amounts that still balance", f"UPDATE settlement_entry e SET amount = amount + CASE WHEN a.kind = 'bank' THEN -100 ELSE 100 END FROM settlement_account a WHERE a.id = e.account_id AND e.journal_id = {J} AND (a.kind = 'bank' OR e.ordinal = 0)", "I2 I6", "I12 I17"),
+    Row("amounts, chain, account rows and lines, all in step", paid_more_in_step, "I7 I17", "I6 I12", "V5", "touched"),
     Row("an extra balanced journal, chain continued", a_journal_more, "I6 I17"),
     Row("a hold removed", f"UPDATE settlement_account SET held = 0 WHERE id = {HELD}; DELETE FROM settlement_hold WHERE id = {HOLD}", "I3 I15"),
     Row("a hold shortened", f"UPDATE settlement_account SET held = held - 100 WHERE id = {HELD}; UPDATE settlement_hold SET amount = amount - 100 WHERE id = {HOLD}", "I3"),
-    Row("a reversal removed", f"DELETE FROM settlement_entry WHERE journal_id = {BACK}; DELETE FROM settlement_journal WHERE id = {BACK}; UPDATE settlement_settlement SET reversal_id = NULL WHERE round_id = %(corrected)s AND revision = 2", "I4", "I2 I17", "V5"),
+    Row("a reversal removed", f"DELETE FROM settlement_entry WHERE journal_id = {BACK}; DELETE FROM settlement_journal WHERE id = {BACK}; UPDATE settlement_settlement SET reversal_id = NULL WHERE round_id = %(corrected)s AND revision = 2", "I4", "I2 I12 I17", "V5"),
     Row("a revision deleted with its journals", """
         DELETE FROM settlement_line WHERE settlement_id IN (SELECT id FROM settlement_settlement WHERE round_id = %(corrected)s AND revision = 2);
         DELETE FROM settlement_entry WHERE journal_id IN (SELECT unnest(ARRAY[journal_id, reversal_id]) FROM settlement_settlement WHERE round_id = %(corrected)s AND revision = 2);
         DELETE FROM settlement_settlement WHERE round_id = %(corrected)s AND revision = 2;
-        DELETE FROM settlement_journal j WHERE NOT EXISTS (SELECT FROM settlement_entry e WHERE e.journal_id = j.id)""", "I2 I17", "I8", "V5"),
+        DELETE FROM settlement_journal j WHERE NOT EXISTS (SELECT FROM settlement_entry e WHERE e.journal_id = j.id)""", "I2 I17", "I8 I12", "V5"),
     Row("the first revision deleted with its journal", """
         DELETE FROM settlement_line WHERE settlement_id IN (SELECT id FROM settlement_settlement WHERE round_id = %(corrected)s AND revision = 1);
         DELETE FROM settlement_entry WHERE journal_id = (SELECT journal_id FROM settlement_settlement WHERE round_id = %(corrected)s AND revision = 1);
         DELETE FROM settlement_settlement WHERE round_id = %(corrected)s AND revision = 1;
-        DELETE FROM settlement_journal j WHERE NOT EXISTS (SELECT FROM settlement_entry e WHERE e.journal_id = j.id)""", "I2 I4 I17", "", "V5"),
+        DELETE FROM settlement_journal j WHERE NOT EXISTS (SELECT FROM settlement_entry e WHERE e.journal_id = j.id)""", "I2 I4 I17", "I12", "V5"),
     Row("a card in an event", f"UPDATE casino_roundevent SET payload = jsonb_set(payload, '{{card}}', to_jsonb({FREE})) WHERE id = {CARD}", "I7 I8 I17", "I6 I9"),
     Row("a stake in an event", f"UPDATE casino_roundevent SET payload = jsonb_set(payload, '{{stake,amount}}', '77700') WHERE id = {STAKE}", "I7 I8 I17", "I6"),
     Row("a device's number in an event", f"UPDATE casino_roundevent SET device_seq = 100000 WHERE id = {CARD}", "I8 I17"),
-    Row("events, record, settlement and ledger, all in step", another_card_in_step, "I17", "", "V5", "touched"),
+    Row("events, record, settlement and ledger, all in step", another_card_in_step, "I17", "I12", "V5", "touched"),
     Row("bytes of a rule sheet", f"UPDATE settlement_rulesheet SET canonical = {OTHER_SHEET} WHERE {SHEET}", "I7 I17", "", "V5", in_the_way=(SHEET_HASH,)),
     Row("bytes of a rule sheet and its hash", f"UPDATE settlement_rulesheet SET canonical = {OTHER_SHEET}, sha256 = encode(sha256(convert_to({OTHER_SHEET}, 'UTF8')), 'hex') WHERE {SHEET}", "I17", "", "V5"),
     Row("a rule sheet's moment in force", "UPDATE settlement_tablerules SET in_force_from = in_force_from + interval '1 h'", "I7 I17"),

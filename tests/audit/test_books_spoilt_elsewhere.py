@@ -12,9 +12,13 @@ from tests.audit.spoiling import Case, Connection, see_it_found
 # Of the one round that was played for a wallet elsewhere: w1 was held and settled, w2 never asked for; both corrected.
 HELD = "(SELECT id FROM settlement_externalhold WHERE round_id = %(elsewhere)s AND state = 'settled' AND NOT late)"
 SILENT = "(SELECT id FROM settlement_externalhold WHERE round_id = %(elsewhere)s AND state = 'refused')"
-SETTLED = f"(SELECT id FROM settlement_externalcall WHERE hold_id = {HELD} AND verb = 'settle' AND revision = 1)"
+SETTLED = (
+    f"(SELECT id FROM settlement_externalcall WHERE hold_id = {HELD} AND verb = 'settle' AND revision = 1)"
+)
 REVERSED = f"(SELECT id FROM settlement_externalcall WHERE hold_id = {HELD} AND verb = 'reverse')"
-AGAIN = f"(SELECT id FROM settlement_externalcall WHERE hold_id = {HELD} AND verb = 'settle' AND revision = 2)"
+AGAIN = (
+    f"(SELECT id FROM settlement_externalcall WHERE hold_id = {HELD} AND verb = 'settle' AND revision = 2)"
+)
 
 CASES = [
     Case("a hold still open", f"UPDATE settlement_externalhold SET state = 'held', ended_at = NULL WHERE id = {HELD}", "I3 I17", "external-holds/"),

@@ -11,8 +11,10 @@ from casino import events, keys, people
 from casino.events import Act, Principal
 from casino.keys import Wanted
 from casino.models import Person, Table
-from settlement import cashier
+from settlement import cashier, days, statements
 from settlement.cashier import Cash
+from settlement.models import Account
+from settlement.statements import forms
 
 LINES = [{"denomination": 100_00, "pieces": 20}]
 
@@ -40,6 +42,37 @@ def write(*, table: str, dealer: Person, manager: Person) -> None:
         first, _ = keys.make(system="cage_a", wanted=wanted, by=administrator, approved_by=manager)
         keys.rotate(key=first.id, expires_at=wanted.expires_at, by=administrator, approved_by=manager)
         keys.revoke(key=first.id, by=administrator)
+    _a_file_of_others(taken_by=cashier_one, manager=manager)
+
+
+def _a_file_of_others(*, taken_by: Person, manager: Person) -> None:
+    """The wallet's withdrawal as somebody else has it, with a fee that two people agreed to."""
+    with _acting() as act:
+        second = people.hire(
+            badge="M11", display_name="M11", role="manager", password="long enough M11", pin="123456"
+        )
+        today = days.of(act.now)
+        statements.add_rule(
+            id="fee", kind="EXT_FEE", accounts="player:", code="FEE", most=50, first_day=today, last_day=None,
+            by=manager, approved_by=second,
+        )  # fmt: skip
+        begins, ends = days.bounds(today)
+        lines = [
+            forms.Line(
+                gaming_day=today, played=today, kind=kind, code="", journal="", entry=0, counter_account="", slip_no="",
+                round="", revision=None, reverses="", amount=amount, balance_after=0, happened_at=begins,
+                recorded_at=begins, reference=reference,
+            )
+            for kind, amount, reference in (("withdrawal", -1_00, "W1"), ("fee", -50, ""))
+        ]  # fmt: skip
+        theirs = forms.Statement(
+            id="built", account="player:A17:wallet", currency="THB", number=1, gaming_day=today, begins=begins,
+            ends=ends, made_at=act.now, opening=1_50, closing=0, lines=tuple(lines),
+        )  # fmt: skip
+        statements.take(statements.spreadsheet.written(theirs), form="csv", by=taken_by)
+        wallet = Account.objects.get(code="player:A17:wallet")
+        matched = statements.match(wallet, first_day=today, last_day=today)
+        assert (matched.matched, matched.pending) == (2, 0), matched
 
 
 def _acting(actor: Principal = events.SERVICE) -> AbstractContextManager[Act]:

@@ -59,8 +59,8 @@ def receiver(furnished: Furnished) -> Iterator[Receiver]:
 
 @pytest.fixture
 def open_house(street: Street, receiver: Receiver) -> Iterator[House]:
-    """A house at work. What a case says of it is checked at its end by ``holds``; a case that fails prints its seed, and
-    the last words of everybody at work."""
+    """A house at work. What a case says of it is checked at its end by ``holds``; a case that fails prints its seed
+    and the last words of everybody at work."""
     house = street.house()
     yield house
     if not house.is_sound:

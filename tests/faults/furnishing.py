@@ -28,6 +28,11 @@ FLOOR: Mapping[str, dict[str, Any]] = {
     "PD03": {"sheet": {"preset": "seed_sam_deng", "options": {}}, "camera": False},
     "PD04": {"sheet": {"preset": "seed_table", "options": {}}, "camera": False},
 }
+WATCHED: Mapping[str, dict[str, Any]] = {
+    code: {"sheet": {"preset": "seed_base", "options": {"requires": {"camera": True}}}, "camera": True}
+    for code in ("PD05", "PD06")
+}
+"""Two tables alike whose sheet wants the camera to have read every face."""
 SYSTEMS = ("cage_a", "cage_b")
 PAID_IN = 1_000_000
 """What each wallet begins with, in satang."""
@@ -54,6 +59,7 @@ class Furnished:
 
 def furnish(*, postgres: Postgres, valkey: Valkey, receivers: tuple[Proxy, Proxy]) -> Furnished:
     """Migrate a database, furnish it, and make it the one that is copied."""
+    floor = {**FLOOR, **WATCHED}
     rooms = database.House(addresses=postgres.addresses(redis_url=valkey.url()))
     rooms.prepare()
     furnished = rooms.clone()
@@ -65,9 +71,9 @@ def furnish(*, postgres: Postgres, valkey: Valkey, receivers: tuple[Proxy, Proxy
             now = timezone.now()
             demonstration.furnish(
                 keys=known,
-                floor=FLOOR,
+                floor=floor,
                 wallets={},
-                codes=demonstration.device_codes(FLOOR),
+                codes=demonstration.device_codes(floor),
                 reopen=False,
                 now=now,
             )
@@ -84,7 +90,7 @@ def _open_to_others(receivers: tuple[Proxy, Proxy], *, now: datetime) -> dict[st
         addresses=["127.0.0.1/32"],
         expires_at=now + timedelta(days=1),
         cages=["C1"],
-        tables=sorted(FLOOR),
+        tables=sorted({**FLOOR, **WATCHED}),
     )
     with events.act(actor=events.SERVICE, request_id="faults", now=now):
         for ref in WALLETS:

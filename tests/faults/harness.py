@@ -27,7 +27,7 @@ from psycopg import sql
 
 from deploy.celery import app
 from deploy.local import place, processes
-from tests.faults.furnishing import FLOOR, PAID_IN, SYSTEMS, Furnished
+from tests.faults.furnishing import FLOOR, PAID_IN, SYSTEMS, WATCHED, Furnished
 from tests.faults.history import Act, Call, Client, History
 from tests.faults.load import WALLETS, Cashier, Load, Terminal
 from tests.faults.proxy import Proxy
@@ -60,7 +60,8 @@ class House:
     def __post_init__(self) -> None:
         self.to_database.target = self.furnished.postgres.port
         self.to_broker.target = self.furnished.valkey.port
-        self.terminals = [self._terminal(code) for code in FLOOR]
+        self.terminals = [self._terminal(code, camera=FLOOR[code]["camera"]) for code in FLOOR]
+        self.watched = [self._terminal(code, camera=True) for code in WATCHED]
         self.cashiers = [
             Cashier(
                 system=system, client=self.client(self.furnished.keys[system], who=system), seed=self.seed
@@ -200,10 +201,10 @@ class House:
         with ThreadPoolExecutor(len(self.cashiers)) as pool:
             list(pool.map(deposit, self.cashiers))
 
-    def _terminal(self, code: str) -> Terminal:
-        devices = [f"{code}-terminal", *([f"{code}-camera"] if FLOOR[code]["camera"] else [])]
+    def _terminal(self, code: str, *, camera: bool) -> Terminal:
+        devices = [f"{code}-terminal", *([f"{code}-camera"] if camera else [])]
         clients = {device: self.client(self.furnished.tokens[device], who=device) for device in devices}
-        return Terminal(table=code, clients=clients, seed=self.seed, camera=len(devices) > 1)
+        return Terminal(table=code, clients=clients, seed=self.seed, camera=camera)
 
     def begin_run(self) -> str:
         """Let the books of the running day be compared; return the run's id."""
@@ -269,7 +270,7 @@ class House:
         )
         assert stored == Counter({key: 1 for key, call in self.known.items() if call.outcome == "ok"})
         self._wallets_are_the_sum()
-        for terminal in self.terminals:
+        for terminal in (*self.terminals, *self.watched):
             self._has_rounds_of(terminal)
 
     def _truth_of(self, cashier: Cashier, act: Act) -> Call:

@@ -41,14 +41,14 @@ class Terminal:
     def __init__(self, *, table: str, clients: dict[str, Client], seed: str, camera: bool = False) -> None:
         self.table = table
         self.rounds: list[Told] = []
-        self._clients = clients
+        self.clients = clients
         self._camera = camera
         self._chance = random.Random(f"{seed} {table}")
         self._recording = world.Recording(start=datetime.now(UTC), name=f"{seed} {table}")
 
     @property
     def client(self) -> Client:
-        return self._clients[f"{self.table}-terminal"]
+        return self.clients[f"{self.table}-terminal"]
 
     def play(self, *, settle: bool = True) -> Told:
         """Tell one round from its first bet to its close, and let it be settled unless told otherwise."""
@@ -62,21 +62,20 @@ class Terminal:
         self.send(told)
         return told
 
-    def deal(self) -> Told:
-        """A round that happened and that nobody was told of yet."""
+    def deal(self, chance: random.Random | None = None) -> Told:
+        """A round that happened and that nobody was told of yet; the same ``chance`` deals the same."""
         self._recording._now = max(self._recording._now, datetime.now(UTC))
         number = len(self.rounds) + 1
+        shorts = a_deal(chance or self._chance, number=number, camera=self._camera)
         round_ = self._recording.round(table=self.table, number=number)
-        told = Told(
-            round_.id, self.table, round_.tell(*a_deal(self._chance, number=number, camera=self._camera))
-        )
+        told = Told(round_.id, self.table, round_.tell(*shorts))
         self.rounds.append(told)
         return told
 
     def send(self, told: Told) -> None:
         """Send what each device has of a round, in its own batch, until every event of it is there."""
         for device, act in self.batches(told):
-            call = self._clients[device].insist(act)
+            call = self.clients[device].insist(act)
             outcomes = (
                 {event["outcome"] for event in call.answer["events"]} if call.outcome == "ok" else set()
             )

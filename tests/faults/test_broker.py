@@ -10,6 +10,7 @@ from tests.faults import telling
 from tests.faults.harness import House
 from tests.faults.history import Act, Client
 from tests.faults.load import Load
+from tests.faults.proxy import Trap
 from tests.faults.waiting import until
 from tests.settlement.receiver import Receiver
 
@@ -41,10 +42,13 @@ def test_nothing_is_lost_with_the_broker_and_nobody_is_let_in(open_house: House,
             lost = broker.llen("celery")
             broker.flushall()
             assert lost > 0, "the fault never struck: nothing was rung"
+        under_way = house.furnished.receivers[0].trap(Trap(at=b"POST /", answered=True))
         for process in house.family("worker"):
             process.resume()
+        under_way.wait()
         house.furnished.valkey.stop()
         load.goes_on(steps=10)
+        under_way.let_go()
         house.deposit_many(4)
         assert is_signed_in(supervisor)
         assert signs_in_wrongly(stranger) == 429
@@ -52,6 +56,7 @@ def test_nothing_is_lost_with_the_broker_and_nobody_is_let_in(open_house: House,
         load.goes_on()
     until(lambda: not house.waiting(), "the sweep drains what nobody was rung for")
 
+    assert [name for name, process in house.processes.items() if process.poll() is not None] == []
     house.holds()
     telling.all_told(house, receiver, since=since)
     assert is_signed_in(supervisor)
