@@ -15,7 +15,10 @@ class BearerToken(OpenApiAuthenticationExtension):
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:  # noqa: ARG002
         scheme = build_bearer_security_scheme_object(header_name="Authorization", token_prefix="Bearer")  # noqa: S106
-        return {**scheme, "description": "A terminal's or camera's token, or the key of a cashier system (pdk_…)."}
+        return {
+            **scheme,
+            "description": "A terminal's or camera's token, or the key of a cashier system (pdk_…).",
+        }
 
 
 class SignedIn(OpenApiAuthenticationExtension):

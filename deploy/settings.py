@@ -80,7 +80,9 @@ RECONCILE = {
     "margin_seconds": environment.number("RECONCILE_MARGIN_SECONDS", default=60, least=0, most=3600),
     "grace_minutes": environment.number("RECONCILE_GRACE_MINUTES", default=15, least=0, most=1440),
     "seal_lag_seconds": environment.number("RECONCILE_SEAL_LAG_SECONDS", default=60, least=1, most=3600),
-    "nightly_after_minutes": environment.number("RECONCILE_NIGHTLY_AFTER_MINUTES", default=30, least=1, most=720),
+    "nightly_after_minutes": environment.number(
+        "RECONCILE_NIGHTLY_AFTER_MINUTES", default=30, least=1, most=720
+    ),
 }
 # Who listens to every act. Without it nothing can be done: `announce` raises.
 WITNESS = environment.text("WITNESS", "audit.log.witness")
@@ -339,7 +341,11 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "deliver what is due": {"task": "settlement.deliver", "schedule": 5.0, "options": {"expires": 10}},
     # What is owed to cashier systems that keep wallets, and what became overdue of it.
     "call cashier systems": {"task": "settlement.call_cashiers", "schedule": 5.0, "options": {"expires": 10}},
-    "watch cashier systems": {"task": "settlement.watch_cashiers", "schedule": 15.0, "options": {"expires": 30}},
+    "watch cashier systems": {
+        "task": "settlement.watch_cashiers",
+        "schedule": 15.0,
+        "options": {"expires": 30},
+    },
     # The gaming day begins, and shifts that nobody closed end.
     "turn the day": {"task": "settlement.days", "schedule": 30.0, "options": {"expires": 60}},
     # Statements of sealed days, and what others' lines match.
@@ -347,7 +353,11 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     # The books compared: chunks that wait or were left, those about the log, and the day that ended.
     "compare the books": {"task": "settlement.reconcile", "schedule": 5.0, "options": {"expires": 10}},
     "compare the log": {"task": "audit.reconcile", "schedule": 5.0, "options": {"expires": 10}},
-    "compare the day": {"task": "settlement.reconcile_nightly", "schedule": 300.0, "options": {"expires": 250}},
+    "compare the day": {
+        "task": "settlement.reconcile_nightly",
+        "schedule": 300.0,
+        "options": {"expires": 250},
+    },
     # What was sealed since, as flags.
     "read on for flags": {"task": "audit.read_flags", "schedule": 2.0, "options": {"expires": 10}},
     # The second look at what was settled since.

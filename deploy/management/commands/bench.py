@@ -23,7 +23,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--runs", type=int, default=5, help="how often each is measured (5)")
-        parser.add_argument("--day", type=int, default=100_000, help="rounds of the day that is compared (100000)")
+        parser.add_argument(
+            "--day", type=int, default=100_000, help="rounds of the day that is compared (100000)"
+        )
         parser.add_argument("--pure", action="store_true", help="only what needs no database")
 
     def handle(self, *args: Any, **options: Any) -> None:
