@@ -50,7 +50,6 @@ class House:
     history: History = field(default_factory=History)
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     to_database: Proxy = field(default_factory=Proxy)
-    to_broker: Proxy = field(default_factory=Proxy)
     port: int = field(default_factory=place.free_port)
     clients: list[Client] = field(default_factory=list)
     known: dict[str, Call] = field(default_factory=dict)
@@ -59,7 +58,6 @@ class House:
 
     def __post_init__(self) -> None:
         self.to_database.target = self.furnished.postgres.port
-        self.to_broker.target = self.furnished.valkey.port
         self.terminals = [self._terminal(code, camera=FLOOR[code]["camera"]) for code in FLOOR]
         self.watched = [self._terminal(code, camera=True) for code in WATCHED]
         self.cashiers = [
@@ -94,7 +92,7 @@ class House:
                 start_new_session=True,
             )
 
-    def last_words(self, name: str, *, most: int = 4_000) -> str:
+    def last_words(self, name: str, *, most: int = 9_000) -> str:
         return (self.folder / f"{name}.log").read_text(errors="replace")[-most:]
 
     def kill(self, name: str) -> None:
@@ -109,8 +107,7 @@ class House:
             self.kill(name)
         for client in self.clients:
             client.close()
-        for proxy in (self.to_database, self.to_broker):
-            proxy.close()
+        self.to_database.close()
 
     def environment(self) -> dict[str, str]:
         postgres, port = self.furnished.postgres, self.to_database.port
@@ -119,7 +116,7 @@ class House:
             "DATABASE_URL": postgres.url("pokdeng_app", database=self.database, port=port),
             "DATABASE_SEALER_URL": postgres.url("pokdeng_sealer", database=self.database, port=port),
             "DATABASE_READER_URL": postgres.url("pokdeng_reader", database=self.database),
-            "REDIS_URL": self.furnished.valkey.url(port=self.to_broker.port),
+            "REDIS_URL": self.furnished.valkey.url(),
             "SECRET_KEY": settings.SECRET_KEY,
             "WEBHOOK_DEMONSTRATION": "1",
             "RECONCILE_CHUNK_SIZE": "50",

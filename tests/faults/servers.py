@@ -172,5 +172,5 @@ class Valkey:
     def client(self) -> redis.Redis:
         return redis.Redis.from_url(self.url(), retry=Retry(NoBackoff(), 0))
 
-    def url(self, *, port: int = 0, database: int = 0) -> str:
-        return f"redis://:{self._secret}@{place.LOOPBACK}:{port or self.port}/{database}"
+    def url(self) -> str:
+        return f"redis://:{self._secret}@{place.LOOPBACK}:{self.port}/0"
