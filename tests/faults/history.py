@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -111,12 +111,12 @@ class Client:
         call.outcome = _known(call)
         return call
 
-    def insist(self, act: Act, *, seconds: float = 120.0, stop: Callable[[], bool] = lambda: False) -> Call:
-        """Ask for the same until the answer is known, or until told to stop; return the last call."""
+    def insist(self, act: Act, *, seconds: float = 120.0) -> Call:
+        """Ask for the same until the answer is known; return the last call."""
         end = time.monotonic() + seconds
         while True:
             call = self.once(act)
-            if call.outcome != "unknown" or stop():
+            if call.outcome != "unknown":
                 return call
             assert time.monotonic() < end, f"{self.who}: no answer to {act.what} for {seconds:.0f} s"
             time.sleep(0.2)

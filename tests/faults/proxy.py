@@ -1,4 +1,4 @@
-"""What stands between the house and its servers: it cuts, refuses, delays, and holds a statement or its answer.
+"""What stands between the house and its servers: it refuses, cuts, and holds a statement or its answer.
 
 The house speaks to PostgreSQL without TLS, so statements are seen as they are sent. A trap waits for one: it stops the
 connection before the statement gets through, or lets it through and stops the answer. A process killed meanwhile died
@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
-import time
 from dataclasses import dataclass, field
 
 from deploy.local import place
@@ -99,10 +98,7 @@ class Proxy:
 
     def __init__(self, target: int = 0) -> None:
         self.target = target
-        self.delay = 0.0
         self.refusing = False
-        self.passed = 0
-        self.cuts = 0
         self._traps: list[Trap] = []
         self._pairs: set[Pair] = set()
         self._lock = threading.Lock()
@@ -116,24 +112,6 @@ class Proxy:
             self._traps.append(trap)
         return trap
 
-    def cut(self) -> int:
-        """End every connection; return how many there were."""
-        with self._lock:
-            pairs = list(self._pairs)
-        for pair in pairs:
-            pair.end()
-        self.cuts += len(pairs)
-        return len(pairs)
-
-    def half_close(self) -> int:
-        """Say to every client that no more is coming, and go on listening to it; return how many there were."""
-        with self._lock:
-            pairs = list(self._pairs)
-        for pair in pairs:
-            with contextlib.suppress(OSError):
-                pair.client.shutdown(socket.SHUT_WR)
-        return len(pairs)
-
     def close(self) -> None:
         """Nobody is let through any more."""
         for trap in self._traps:
@@ -141,7 +119,10 @@ class Proxy:
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        self.cut()
+        with self._lock:
+            pairs = list(self._pairs)
+        for pair in pairs:
+            pair.end()
         for thread in self._threads:
             thread.join(10)
 
@@ -188,9 +169,6 @@ class Proxy:
         source, sink = (pair.client, pair.server) if to_server else (pair.server, pair.client)
         with contextlib.suppress(OSError):
             while data := source.recv(65_536):
-                if self.delay:
-                    time.sleep(self.delay)
-                self.passed += len(data)
                 if not (self._said(pair, data) if to_server else self._answered(pair)):
                     break
                 sink.sendall(data)

@@ -89,10 +89,10 @@ class Postgres:
 
     def crash(self) -> None:
         """End every process of it at once, as ``pg_ctl stop -m immediate`` does; nothing is written any more."""
-        self._end(signal.SIGQUIT)
-
-    def stop(self) -> None:
-        self._end(signal.SIGINT)
+        if self._server is not None:
+            self._server.send_signal(signal.SIGQUIT)
+            self._server.wait(60)
+            self._server = None
 
     def remove(self) -> None:
         self.crash()
@@ -121,12 +121,6 @@ class Postgres:
             for role in ("pokdeng_app", place.ADMINISTRATOR, "pokdeng_reader")
         )
         return Addresses(database_url=app, owner_url=owner, reader_url=reader, redis_url=redis_url)
-
-    def _end(self, how: signal.Signals) -> None:
-        if self._server is not None:
-            self._server.send_signal(how)
-            self._server.wait(60)
-            self._server = None
 
 
 class Valkey:
