@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import ClassVar
 from uuid import UUID
 
@@ -13,8 +12,7 @@ from rest_framework.response import Response
 
 from audit import proofs
 from audit.proofs import Footer
-from casino.api.door import Door, described
-from casino.refusals import Refusal
+from casino.api.door import Door, day_in_path, described
 
 FooterShown = described(
     "ReportFooter",
@@ -36,11 +34,7 @@ class DayFooter(Door):
     @extend_schema(operation_id="readDayReportFooter", responses={200: FooterShown})
     def get(self, request: Request, day: str) -> Response:
         """Read what is printed under the report: a checkpoint that whoever keeps it can hold the house to."""
-        try:
-            subject = f"days/{date.fromisoformat(day)}"
-        except ValueError:
-            raise Refusal("not_found") from None
-        return _shown(proofs.footer(action="day.sealed", subject=subject))
+        return _shown(proofs.footer(action="day.sealed", subject=f"days/{day_in_path(day)}"))
 
 
 class ShiftFooter(Door):

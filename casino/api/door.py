@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
@@ -332,3 +333,19 @@ def uuid_of(text: str, name: str = "cursor") -> UUID:
         return UUID(text)
     except ValueError:
         raise Refusal("malformed", fields={name: "must be a UUID"}) from None
+
+
+def day_of(text: str, name: str = "gaming_day") -> date:
+    """Read a day of the query; refuse ``malformed``."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise Refusal("malformed", fields={name: "must be a date"}) from None
+
+
+def day_in_path(text: str) -> date:
+    """Read a day of the address; refuse ``not_found``: what is no day is nobody's."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise Refusal("not_found") from None

@@ -14,12 +14,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people
-from casino.api.door import Door, Shape, SignedMoney, Whole, described, money, page_of, uuid_of
+from casino.api.door import Door, Shape, SignedMoney, Whole, day_of, described, money, page_of, uuid_of
 from casino.events import Act
 from casino.models import Person
 from casino.refusals import Refusal
 from settlement import breaks
-from settlement.api.reconcile import KEY, PAGING, day_of
+from settlement.api.reconcile import KEY, PAGING
 from settlement.ledger import Posting
 from settlement.models import Break, BreakCode, BreakState, BreakStep, Resolution
 

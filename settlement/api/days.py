@@ -12,10 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import tables
-from casino.api.door import Door, Shape, described, page_of
+from casino.api.door import Door, Shape, day_in_path, described, page_of
 from casino.events import Act
 from casino.models import Person, Table
-from casino.refusals import Refusal
 from settlement import days, reports
 from settlement.days import checklist
 from settlement.models import GamingDay, Report, ReportFile
@@ -98,7 +97,7 @@ class Days(Door):
         page = page_of(request)
         found = GamingDay.objects.order_by("-day")
         if page.cursor:
-            found = found.filter(day__lt=day_of(page.cursor))
+            found = found.filter(day__lt=day_in_path(page.cursor))
         listed, last = page.cut(found)
         hashes = _hashes_of(listed)
         now = timezone.now()
@@ -133,7 +132,7 @@ class DayDetail(Door):
     def get(self, request: Request, day: str) -> Response:
         """Read where the day stands and, until it is sealed, what stands between it and its seal."""
         now = timezone.now()
-        row = days.of_day(day_of(day))
+        row = days.of_day(day_in_path(day))
         items = [] if row.state == "sealed" else checklist.of(row, now=now)
         return Response(
             {
@@ -155,7 +154,7 @@ class DayOpening(Door):
         """Open the day and name its tables; each is listed with its rule sheet in force and that sheet's hash."""
 
         def prepare() -> tuple[date, list[Table]]:
-            return day_of(day), tables_of(self.body(TablesShape)["tables"])
+            return day_in_path(day), tables_of(self.body(TablesShape)["tables"])
 
         def do(act: Act, prepared: tuple[date, list[Table]]) -> tuple[int, dict[str, Any]]:
             row = days.open_day(day=prepared[0], tables=prepared[1], by=self.person)
@@ -176,7 +175,7 @@ class DayClosing(Door):
 
         def prepare() -> date:
             self.body(NothingShape)
-            return day_of(day)
+            return day_in_path(day)
 
         def do(act: Act, prepared: date) -> tuple[int, dict[str, Any]]:
             row = days.close_day(day=prepared, by=self.person)
@@ -196,7 +195,7 @@ class DaySeal(Door):
         missing."""
 
         def prepare() -> tuple[date, Person]:
-            return day_of(day), self.second_person(self.body(SecondShape))
+            return day_in_path(day), self.second_person(self.body(SecondShape))
 
         def do(_: Act, prepared: tuple[date, Person]) -> tuple[int, dict[str, Any]]:
             report = reports.seal_day(day=prepared[0], by=self.person, second=prepared[1])
@@ -225,7 +224,7 @@ class DayAmendments(Door):
     )
     def get(self, request: Request, day: str) -> Response:
         """List them in the order they were posted; they stand beside the day's report and do not change it."""
-        row = days.of_day(day_of(day))
+        row = days.of_day(day_in_path(day))
         return Response(
             {
                 "gaming_day": row.day.isoformat(),
@@ -236,13 +235,6 @@ class DayAmendments(Door):
 
 
 # -- what is shown -------------------------------------------------------------------------------------------
-
-
-def day_of(text: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise Refusal("not_found") from None
 
 
 def tables_of(codes: list[str]) -> list[Table]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter
@@ -177,11 +176,3 @@ def signer(door: Door, given: dict[str, Any]) -> Person | None:
     if ("badge" in given) != ("pin" in given):
         raise Refusal("missing_field", fields={"pin" if "badge" in given else "badge": "goes with the other"})
     return door.second_person(given) if "badge" in given else None
-
-
-def day_of(text: str) -> date:
-    """Return a gaming day as a query names it; refuse what is no date."""
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise Refusal("malformed", fields={"gaming_day": "must be a date"}) from None

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people
-from casino.api.door import Door, Shape, described, page_of, uuid_of
+from casino.api.door import Door, Shape, day_of, described, page_of, uuid_of
 from casino.events import Act
 from casino.models import ApiKey, Person, Round
 from casino.refusals import Refusal
@@ -201,7 +201,7 @@ class PaySlips(Door):
         if "state" in asked:
             found = found.filter(state=asked["state"])
         if "gaming_day" in asked:
-            found = found.filter(gaming_day=papers.day_of(asked["gaming_day"]))
+            found = found.filter(gaming_day=day_of(asked["gaming_day"]))
         if page.cursor:
             found = found.filter(id__lt=uuid_of(page.cursor))
         listed, last = page.cut(found)

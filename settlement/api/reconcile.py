@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from casino.api.door import Door, Shape, described, page_of, uuid_of
+from casino.api.door import Door, Shape, day_of, described, page_of, uuid_of
 from casino.events import Act
 from casino.refusals import Refusal
 from settlement import reconcile
@@ -151,11 +151,3 @@ class ReconciliationDetail(Door):
         if found is None:
             raise Refusal("not_found")
         return Response(_run_shown(found))
-
-
-def day_of(text: str) -> date:
-    """Read a gaming day of a query; refuses ``malformed``."""
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise Refusal("malformed", fields={"gaming_day": "must be a date"}) from None

@@ -11,10 +11,9 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from casino.api.door import Door
+from casino.api.door import Door, day_in_path
 from casino.refusals import Refusal
 from settlement import days, reports
-from settlement.api.days import day_of
 from settlement.api.files import Csv, Written, attachment
 from settlement.models import Report, ReportFile, Shift
 
@@ -61,7 +60,7 @@ class DayReport(Door):
     @extend_schema(operation_id="readDayReport", **_DESCRIBED)
     def get(self, request: Request, day: str) -> Response:
         """Read the report, in the bytes that were fixed at the seal; 409 ``day_not_sealed`` before it."""
-        row = days.of_day(day_of(day))
+        row = days.of_day(day_in_path(day))
         found = Report.objects.filter(kind=Report.Kind.DAY, day=row).first()
         if found is None:
             raise Refusal("day_not_sealed")

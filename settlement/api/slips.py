@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people, tables
-from casino.api.door import Door, Shape, Whole, described, page_of, uuid_of
+from casino.api.door import Door, Shape, Whole, day_of, described, page_of, uuid_of
 from casino.events import Act
 from casino.models import Person, Table
 from casino.refusals import Refusal
@@ -339,7 +339,7 @@ class Slips(Door):
         if "state" in asked:
             found = found.filter(state=asked["state"])
         if "gaming_day" in asked:
-            found = found.filter(gaming_day=papers.day_of(asked["gaming_day"]))
+            found = found.filter(gaming_day=day_of(asked["gaming_day"]))
         if asked.get("compared") == "no":
             found = found.exclude(manual_number="").filter(compared=False)
         if page.cursor:

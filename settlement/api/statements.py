@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any, ClassVar, Literal
 from uuid import UUID
 
@@ -13,7 +12,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from casino.api.door import Door, Shape, SignedMoney, Whole, described, money, page_of
+from casino.api.door import Door, Shape, SignedMoney, Whole, day_in_path, described, money, page_of
 from casino.events import Act
 from casino.models import ApiKey, Person
 from casino.refusals import Refusal
@@ -83,13 +82,6 @@ def _shown(row: Statement) -> dict[str, Any]:
         "camt_sha256": bytes(row.camt_sha256).hex(),
         "made_at": row.made_at.isoformat(),
     }
-
-
-def _day(text: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError as fault:
-        raise Refusal("not_found") from fault
 
 
 class AccountDoor(Door):
@@ -163,7 +155,7 @@ class AccountStatement(AccountDoor):
     def get(self, request: Request, code: str, day: str) -> Response:
         """Fetch the statement of a gaming day, as CSV or camt.053 too; a day that is not sealed has a draft."""
         account = self.account(code)
-        gaming_day = _day(day)
+        gaming_day = day_in_path(day)
         made = Statement.objects.select_related("account", "previous")
         row = made.filter(account=account, gaming_day=gaming_day).first()
         form = request.accepted_renderer.format

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.conf import settings
-
-from casino import day
+from settlement import days
 
 AGES = ("not_due", "under_15_minutes", "same_day", "one_day", "two_to_three_days", "over_three_days")
 
@@ -17,11 +15,9 @@ def of(*, fell_due_at: datetime, now: datetime) -> str:
         return "not_due"
     if now - fell_due_at < timedelta(minutes=15):
         return "under_15_minutes"
-    house = settings.PROPERTY
-    due, today = (day.gaming_day(at, house["zone"], house["day_start_hour"]) for at in (fell_due_at, now))
-    days = (today - due).days
-    if days == 0:
+    back = (days.of(now) - days.of(fell_due_at)).days
+    if back == 0:
         return "same_day"
-    if days == 1:
+    if back == 1:
         return "one_day"
-    return "two_to_three_days" if days <= 3 else "over_three_days"
+    return "two_to_three_days" if back <= 3 else "over_three_days"

@@ -12,11 +12,11 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connection
 
-from casino import day, events, people, refusals
+from casino import events, people, refusals
 from casino.events import Fact
 from casino.models import Person
 from casino.refusals import Refusal
-from settlement import ledger
+from settlement import days, ledger
 from settlement.breaks.catalogue import CATALOGUE
 from settlement.ledger import NewJournal, Posting
 from settlement.models import Break, BreakState, Resolution
@@ -62,7 +62,7 @@ def resolve(
     posted: NewJournal | None = None
     journal: UUID | None = None
     if postings:
-        today = _day_of(act)
+        today = days.of(act.now)
         ledger.share_day([today])
         posted = NewJournal(
             kind="break_resolved",
@@ -107,11 +107,6 @@ def _require_fitting(resolution: str, *, postings: Sequence[Posting], rule: str)
     amounts = [posting.amount for posting in postings]
     if postings and (len(amounts) < 2 or 0 in amounts or sum(amounts)):
         raise Refusal("invalid_value", fields={"postings": "two or more amounts that add up to nothing"})
-
-
-def _day_of(act: events.Act) -> date:
-    house = settings.PROPERTY
-    return day.gaming_day(act.now, house["zone"], house["day_start_hour"])
 
 
 def _known(id: UUID) -> Break:
