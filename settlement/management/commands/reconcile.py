@@ -20,7 +20,7 @@ from uuid import UUID, uuid4
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from casino import events
@@ -79,9 +79,7 @@ class Command(BaseCommand):
             before = -1
             while not Run.objects.filter(pk=run.id, done_at__isnull=False).exists():
                 looked = _one(run.id)
-                come = reconcile.progress(run.id)
-                finished = come.done + come.poisoned
-                shown.update(task, completed=finished, total=come.chunks)
+                finished = _show(shown, task, run)
                 if finished != before:
                     before, last_move = finished, time.monotonic()
                 if looked is None:
@@ -89,6 +87,7 @@ class Command(BaseCommand):
                     if time.monotonic() - last_move > wait:
                         return
                     time.sleep(0.2)
+            _show(shown, task, run)  # the last chunks may be another worker's
 
     def _report(self, run: Run, *, as_json: bool) -> int:
         if run.done_at is None:
@@ -104,6 +103,14 @@ class Command(BaseCommand):
         else:
             _print(run)
         return {"matched": 0, "breaks": 1}.get(run.outcome, 2)
+
+
+def _show(shown: Progress, task: TaskID, run: Run) -> int:
+    """Draw how far a run is; return how many of its chunks are finished."""
+    come = reconcile.progress(run.id)
+    finished = come.done + come.poisoned
+    shown.update(task, completed=finished, total=come.chunks)
+    return finished
 
 
 def _one(run: UUID) -> reconcile.Look | None:
