@@ -7,7 +7,7 @@ become a dispute.
 
 from audit.flags.answering import CLOSE_CODES, close, disputed, locked, said
 from audit.flags.devices import BURST_EVENTS
-from audit.flags.kinds import KINDS, OF_ANALYTICS, OF_CASH, OF_COUNTS, Raised
+from audit.flags.kinds import KINDS, OF_ANALYTICS, OF_CASH, OF_COUNTS, OF_THE_HOUSE, Raised
 from audit.flags.raising import raise_new
 from audit.flags.reading import MOST, read_on
 
@@ -19,6 +19,7 @@ __all__ = [
     "OF_ANALYTICS",
     "OF_CASH",
     "OF_COUNTS",
+    "OF_THE_HOUSE",
     "Raised",
     "close",
     "disputed",

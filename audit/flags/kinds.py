@@ -21,13 +21,23 @@ OF_ANALYTICS = frozenset(
 )
 """Kinds that many rounds show together, and no round by itself."""
 
-OF_CASH = frozenset({"cash_across_days", "ctr_due"})
-"""Kinds about a person's cash, and no table's."""
+OF_CASH = frozenset({"cash_across_days", "chips_exceed_outstanding", "ctr_due"})
+"""Kinds about cash and chips at the cages, and no table's."""
 
 OF_COUNTS = frozenset({"count_variance"})
 """Kinds about what people counted."""
 
-KINDS = conduct.KINDS | {"clock_drift_burst", "shortfall", "uncovered"} | OF_ANALYTICS | OF_CASH | OF_COUNTS
+OF_THE_HOUSE = frozenset({"signin_failures", "uncomputable"})
+"""Kinds about who tries to come in, and about what is stored and cannot be computed with."""
+
+KINDS = (
+    conduct.KINDS
+    | {"clock_drift_burst", "off_duty", "sequence_too_far", "shortfall", "uncovered"}
+    | OF_ANALYTICS
+    | OF_CASH
+    | OF_COUNTS
+    | OF_THE_HOUSE
+)
 """Every kind of flag; a further one enters this list, and gets its sentences, before it is raised."""
 
 

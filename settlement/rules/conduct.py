@@ -22,8 +22,10 @@ dealer's."""
 KINDS = frozenset(
     {
         "bank_short",
+        "banker_bet_on_guest",
         "bet_not_in_play",
         "bet_on_other_hand",
+        "bet_ruled",
         "camera_gap",
         "card_after_stay",
         "check_after_dealer_drew",
@@ -45,6 +47,7 @@ KINDS = frozenset(
         "late_event",
         "mark_differs",
         "mispay",
+        "number_jump",
         "out_of_order_event",
         "out_of_turn",
         "pok_drew",

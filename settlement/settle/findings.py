@@ -135,9 +135,9 @@ def _of_money(settlements: Sequence[Settlement]) -> dict[UUID, list[Finding]]:
         return {}
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT u.round_id, 'uncovered', u.wager, u.reason, u.exposure FROM settlement_uncovered u"
+            "SELECT u.round_id, u.wager, u.reason, u.exposure FROM settlement_uncovered u"
             " WHERE u.round_id = ANY(%(rounds)s)"
-            " UNION ALL SELECT j.round, 'shortfall', a.code, '', e.amount FROM settlement_journal j"
+            " UNION ALL SELECT j.round, a.code, '', e.amount FROM settlement_journal j"
             " JOIN settlement_entry e ON e.journal_id = j.id JOIN settlement_account a ON a.id = e.account_id"
             " WHERE j.id = ANY(%(loans)s) AND a.kind = 'wallet'",
             {
@@ -147,9 +147,12 @@ def _of_money(settlements: Sequence[Settlement]) -> dict[UUID, list[Finding]]:
         )
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     found: dict[UUID, list[Finding]] = {}
-    for round_id, kind, subject, reason, amount in rows:
-        detail = (("reason", reason), ("exposure", amount)) if reason else (("missing", amount),)
-        found.setdefault(round_id, []).append(Finding(kind, subject, detail))
+    for round_id, subject, reason, amount in rows:
+        found.setdefault(round_id, []).append(
+            Finding("uncovered", subject, (("reason", reason), ("exposure", amount)))
+            if reason
+            else Finding("shortfall", subject, (("missing", amount),))
+        )
     return found
 
 

@@ -1,4 +1,4 @@
-"""Which actions the facts of the product can have, read from its source."""
+"""Which actions the facts of the product can have, and which kinds its flags, read from its source."""
 
 from __future__ import annotations
 
@@ -14,15 +14,21 @@ def of(source: str) -> set[str]:
     A name is looked for where it is assigned and, where it is a parameter, in the calls of its function, and what is
     chosen from a table in the whole of that table; what is put into a text when it runs is written ``{}``.
     """
+    return spelt(source, of=("Fact", "events.Fact"), argument="action")
+
+
+def spelt(source: str, *, of: tuple[str, ...], argument: str) -> set[str]:
+    """Return what a module gives to calls of these names as their first argument, or by its name."""
     tree = ast.parse(source)
-    return {action for given in _given(tree) for action in _spelt(given, tree, frozenset())}
+    return {word for given in _given(tree, of, argument) for word in _spelt(given, tree, frozenset())}
 
 
-def _given(tree: ast.Module) -> Iterator[ast.expr]:
+def _given(tree: ast.Module, of: tuple[str, ...], argument: str) -> Iterator[ast.expr]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("Fact", "events.Fact"):
-            named = [keyword.value for keyword in node.keywords if keyword.arg == "action"]
-            yield node.args[0] if node.args else named[0]
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in of:
+            named = [keyword.value for keyword in node.keywords if keyword.arg == argument]
+            if node.args or named:
+                yield node.args[0] if node.args else named[0]
 
 
 def _spelt(expression: ast.expr, tree: ast.Module, seen: frozenset[str]) -> Iterator[str]:

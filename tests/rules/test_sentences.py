@@ -298,12 +298,18 @@ def test_missing_numbers_name_the_device() -> None:
 
 FIGURES: Mapping[str, tuple[tuple[str, dict[str, Any]], ...]] = {
     "bank_short": (("w1", {"hand": "p3", "uncovered": 200_00}),),
+    "banker_bet_on_guest": (("w2", {"hand": "p2", "stake": 100_00}),),
     "bet_not_in_play": (
         *(("w2", {"why": why, "stake": 500_00, "currency": "THB"}) for why in ("placed_before", "hand", "currency")),
         ("w2", {"why": "unknown"}),
         ("w2", {"why": "no_wallet"}),
     ),
     "bet_on_other_hand": (("w2", {"hand": "p2"}),),
+    "bet_ruled": (
+        ("w1", {"hand": "p3", "before": 500_00, "stake": 1_000_00, "currency": "THB"}),
+        ("w1", {"hand": "p3", "before": 500_00, "stake": 0}),
+        ("w1", {"hand": "p3", "stake": 500_00}),
+    ),
     "camera_gap": (
         ("88-90", {"device": "PD01-camera", "first": 88, "last": 90}),
         ("", {"source": "PD01-camera", "first": 88, "last": 90}),
@@ -322,6 +328,10 @@ FIGURES: Mapping[str, tuple[tuple[str, dict[str, Any]], ...]] = {
     "check_against_dealer_pok": (("p4", {}),),
     "check_not_allowed": (("p4", {"cards": 2, "allowed": "three_card_hands"}), ("p4", {"cards": 3, "allowed": "none"})),
     "checked_twice": (("p4", {}),),
+    "chips_exceed_outstanding": tuple(
+        ("", {"cage": "C1", "amount": 9_000_000_00, "outside": outside, "currency": "THB"})
+        for outside in (120_000_00, -500_00)
+    ),
     "clock_drift_burst": (("2026-11-29T12:00Z", {"device": "PD01-tablet", "events": 60}),),
     "closed_too_fast": (("", {"took_ms": 4000}), ("", {"took_ms": 4250})),
     "count_variance": tuple(
@@ -367,6 +377,8 @@ FIGURES: Mapping[str, tuple[tuple[str, dict[str, Any]], ...]] = {
         ("rate", {"what": what, "who": "people/01a2", "errors": 11, "of": 900, "p": "0.001", "guest": "player:A17"})
         for what in ("rate", "direction", "lean")
     ),
+    "number_jump": (("", {"number": 9_001, "last": 14}),),
+    "off_duty": (("01a2", {"badge": "D-07", "table": "PD04"}),),
     "out_of_order_event": (("", {"event": "hand_drew", "source": "PD01-tablet", "seq": 41}),),
     "out_of_turn": (("p6", {"before": "p5"}), ("dealer", {"before": "p5"})),
     "pace": (
@@ -386,12 +398,14 @@ FIGURES: Mapping[str, tuple[tuple[str, dict[str, Any]], ...]] = {
     ),
     "reconstructed": (("", {}),),
     "sequence_reused": (("412", {"device": "PD01-tablet", "number": 412, "sha256": "00"}),),
+    "sequence_too_far": (("9223372036854775807", {"device": "PD01-tablet", "number": 2**63 - 1, "highest": 412}),),
     "shared_hand_misplaced": (("shared", {"belongs": "before_dealer"}), ("shared", {"belongs": "after_dealer"})),
     "short_deck": tuple(
         ("KD", {"card": "KD", "rounds": 20, "odds": "0.0002"} | more)
         for more in ({}, {"stopped": 1}, {"stopped": 0})
     ),
     "shortfall": (("player:A17:wallet", {"missing": 150_00}),),
+    "signin_failures": (("", {"origin": "192.0.2.7", "failures": 5}), ("", {"origin": "PD01-tablet", "failures": 5})),
     "stake_outside_limits": (("w1", {"stake": 15_00, "min": 20_00, "max": 100_00, "step": 10_00}),),
     "stay_missed": (("p6", {"taem": 6, "must_stay_from": 6}),),
     "stray_read": (("p9", {"leader": "terminal"}), ("p9", {"leader": "camera"})),
@@ -404,6 +418,7 @@ FIGURES: Mapping[str, tuple[tuple[str, dict[str, Any]], ...]] = {
              "p": "0.00005"},
         ),
     ),
+    "uncomputable": (("", {"what": "statement-lines/812", "work": "statement matching"}),),
     "uncovered": tuple(
         ("w1", {"reason": reason, "exposure": 500_00}) for reason in ("offline", "refused", "changed")
     ),

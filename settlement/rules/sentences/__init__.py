@@ -3,8 +3,8 @@
 Values in, sentences out; the figures in them are those of the judgement. ``sheet(house)`` says every option of a rule
 sheet, ``line`` and ``bank`` a wager's and a banker's arithmetic, ``held`` the reasons to wait, ``finding`` a flag.
 
-Read in order: ``words``, ``sheets``, ``lines``, ``waiting``, ``findings`` (with ``of_play``, ``of_reports`` and
-``of_analytics``).
+Read in order: ``words``, ``sheets``, ``lines``, ``waiting``, ``findings`` (with ``of_play``, ``of_reports``,
+``of_analytics``, ``of_cash``, ``of_counts`` and ``of_house``).
 """
 
 from settlement.rules.sentences.findings import FLAGGED, KINDS, finding

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from settlement.rules.sentences import of_analytics, of_cash, of_counts, of_play, of_reports
+from settlement.rules.sentences import of_analytics, of_cash, of_counts, of_house, of_play, of_reports
 from settlement.rules.sentences.seen import Seen, plain
 from settlement.rules.sentences.words import Said
 
@@ -27,8 +27,10 @@ def finding(kind: str, subject: str, detail: Mapping[str, Any], *, currency: str
 
 _KINDS: Mapping[str, Callable[[Seen], Said]] = {
     "bank_short": of_play.bank_short,
+    "banker_bet_on_guest": of_play.banker_bet_on_guest,
     "bet_not_in_play": of_play.bet_not_in_play,
     "bet_on_other_hand": of_play.bet_on_other_hand,
+    "bet_ruled": of_play.bet_ruled,
     "camera_gap": of_reports.camera_gap,
     "card_after_stay": plain(
         "{0} อยู่แล้วแต่ได้ใบที่สาม คิดตามไพ่ที่แจก — ดูภาพ",
@@ -49,6 +51,7 @@ _KINDS: Mapping[str, Callable[[Seen], Said]] = {
         "เช็ค{0} สองครั้ง นับครั้งแรก — ดูว่าจ่ายซ้ำหรือไม่",
         "{0} was checked twice, the first counts — see whether it was paid twice",
     ),
+    "chips_exceed_outstanding": of_cash.chips_exceed_outstanding,
     "clock_drift_burst": of_reports.clock_drift_burst,
     "closed_too_fast": of_reports.closed_too_fast,
     "count_variance": of_counts.count_variance,
@@ -83,6 +86,8 @@ _KINDS: Mapping[str, Callable[[Seen], Said]] = {
     "mark_differs": of_play.mark_differs,
     "mispay": of_play.mispay,
     "mispay_rate": of_analytics.mispay_rate,
+    "number_jump": of_reports.number_jump,
+    "off_duty": of_reports.off_duty,
     "out_of_order_event": of_reports.out_of_order,
     "out_of_turn": of_play.out_of_turn,
     "pace": of_analytics.pace,
@@ -96,9 +101,11 @@ _KINDS: Mapping[str, Callable[[Seen], Said]] = {
         "The round was rebuilt from the discards before two witnesses — check the note and the picture",
     ),
     "sequence_reused": of_reports.sequence_reused,
+    "sequence_too_far": of_reports.sequence_too_far,
     "shared_hand_misplaced": of_play.shared_hand_misplaced,
     "short_deck": of_analytics.short_deck,
     "shortfall": of_play.shortfall,
+    "signin_failures": of_house.signin_failures,
     "stake_outside_limits": of_play.stake_outside_limits,
     "stay_missed": of_play.stay_missed,
     "stray_read": of_reports.stray_read,
@@ -108,6 +115,7 @@ _KINDS: Mapping[str, Callable[[Seen], Said]] = {
     ),
     "too_many_hands": of_play.too_many_hands,
     "unchecked_hands": of_analytics.unchecked_hands,
+    "uncomputable": of_house.uncomputable,
     "uncovered": of_play.uncovered,
     "unsigned_ruling": of_reports.unsigned_ruling,
     "wrong_sheet_shown": of_reports.wrong_sheet_shown,

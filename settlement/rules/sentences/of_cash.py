@@ -1,4 +1,4 @@
-"""Questions about people's cash in words."""
+"""Questions about cash and chips at the cages in words."""
 
 from __future__ import annotations
 
@@ -25,4 +25,14 @@ def cash_across_days(seen: Seen) -> Said:
         " รวมกันเกิน ไม่ต้องรายงาน — ตรวจดู",
         f"{person} had cash {way.en} of {before} and then {amount} on either side of the start of {day}; neither is"
         f" more than {limit}, together they are, and no report is due — have a look",
+    )
+
+
+def chips_exceed_outstanding(seen: Seen) -> Said:
+    """``amount`` is what the cage took back, ``outside`` what was outside before; below zero where it was less."""
+    cage, amount, outside = seen.detail["cage"], seen.amount("amount"), seen.amount("outside")
+    return Said(
+        f"แคช {cage} รับคืนชิป {amount} เกินกว่าชิปที่อยู่ข้างนอก ({outside}) — นับชิป และดูว่ามาจากไหน",
+        f"Cage {cage} took back chips of {amount}, more than were outside ({outside})"
+        " — count the chips and see where they came from",
     )

@@ -112,6 +112,27 @@ def dealer_bet_on_guest(seen: Seen) -> Said:
     )
 
 
+def banker_bet_on_guest(seen: Seen) -> Said:
+    named = hand(seen.detail["hand"])
+    return Said(
+        f"เจ้ามือ (ผู้เล่น) วางเดิมพัน {seen.amount('stake')} ที่มือของ{named.th} สู้กับกองของตัวเอง — สอบถาม",
+        f"The player who banks wagered {seen.amount('stake')} on {named.en} against his own bank — ask him",
+    )
+
+
+def bet_ruled(seen: Seen) -> Said:
+    """``before`` and ``stake`` are the bet as it was reported and as it was ruled; 0, or not there: no bet."""
+    none = Said("ไม่มีเดิมพัน", "no bet")
+    before, after = (
+        Said(*(seen.amount(name),) * 2) if seen.detail.get(name) else none for name in ("before", "stake")
+    )
+    named = hand(seen.detail["hand"])
+    return Said(
+        f"ชี้ขาด{seen.where.th} ที่{named.th}: {before.th} เป็น {after.th} — ดูว่าวางชิปเมื่อใด",
+        f"{seen.at.en} on {named.en} was ruled from {before.en} to {after.en} — see when the chips went down",
+    )
+
+
 def too_many_hands(seen: Seen) -> Said:
     count, most = seen.detail["hands"], seen.detail["most"]
     return Said(

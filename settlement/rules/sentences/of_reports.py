@@ -88,6 +88,31 @@ def sequence_reused(seen: Seen) -> Said:
     )
 
 
+def sequence_too_far(seen: Seen) -> Said:
+    device, number, highest = seen.detail["device"], seen.detail["number"], seen.detail["highest"]
+    return Said(
+        f"{device} ส่งลำดับ {number} ซึ่งไกลเกินจาก {highest} จึงไม่รับ — ตรวจเครื่อง แล้วลงทะเบียนใหม่",
+        f"{device} sent number {number}, too far above {highest}, and it was not taken — check the device and enrol it"
+        " anew",
+    )
+
+
+def number_jump(seen: Seen) -> Said:
+    number, last = seen.detail["number"], seen.detail["last"]
+    return Said(
+        f"รอบนี้เปิดเป็นเลขที่ {number} ทั้งที่รอบก่อนคือ {last} — ดูว่าพิมพ์ผิดหรือมีรอบที่ไม่ได้ส่ง",
+        f"This round was opened as number {number} after {last} — see whether it is a slip or rounds were not sent",
+    )
+
+
+def off_duty(seen: Seen) -> Said:
+    badge, table = seen.detail["badge"], seen.detail["table"]
+    return Said(
+        f"{badge} บันทึกที่โต๊ะ {table} ทั้งที่ไม่ได้อยู่เวร — ดูว่าใครแจก",
+        f"{badge} recorded at table {table} without being on duty there — see who dealt",
+    )
+
+
 def camera_gap(seen: Seen) -> Said:
     camera = seen.detail.get("device") or seen.detail["source"]
     first, last = seen.detail["first"], seen.detail["last"]
