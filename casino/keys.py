@@ -47,8 +47,9 @@ class Wanted:
 def make(*, system: str, wanted: Wanted, by: Person, approved_by: Person) -> tuple[ApiKey, str]:
     """Make a key for ``system``; return it and its text, which is shown this once (its SHA-256 is stored).
 
-    ``by`` is an administrator, ``approved_by`` a manager. Refuses ``sod_violation``, ``forbidden``, and
-    ``invalid_value`` for what no key may ask for, for ranges and tables that are none, and for too long a life.
+    ``by`` is an administrator, ``approved_by`` a manager. Refuses ``sod_violation``, ``forbidden``,
+    ``second_person_forbidden``, and ``invalid_value`` for what no key may ask for, for ranges and tables that are
+    none, and for too long a life.
     """
     return _make(system=system, wanted=wanted, by=by, approved_by=approved_by, replaces=None)
 
@@ -116,8 +117,10 @@ def _make(
 ) -> tuple[ApiKey, str]:
     act = events.current()
     people.different(by.id, approved_by.id)
-    if by.role != Role.ADMINISTRATOR or approved_by.role != Role.MANAGER:
+    if by.role != Role.ADMINISTRATOR:
         raise Refusal("forbidden")
+    if approved_by.role != Role.MANAGER:
+        raise Refusal("second_person_forbidden")
     _require_allowed(wanted, now=act.now)
     id = events.uuid7(act.now)
     text = f"{PREFIX}{id.hex}_{secrets.token_urlsafe(32)}"

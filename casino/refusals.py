@@ -77,6 +77,12 @@ _REGISTERED_HERE = (
     ),
     ("forbidden", 403, "Your role may not do this.", "หน้าที่ของคุณทำรายการนี้ไม่ได้"),
     ("sod_violation", 403, "The same person may not do both.", "คนเดียวกันทำทั้งสองอย่างไม่ได้"),
+    (
+        "second_person_forbidden",
+        403,
+        "The second person's role may not sign this.",
+        "ผู้ลงชื่อคนที่สองไม่มีหน้าที่ลงชื่อรายการนี้",
+    ),
     ("not_on_duty", 403, "You are not on duty at this table.", "คุณไม่ได้เข้าเวรที่โต๊ะนี้"),
     # Idempotency
     ("idempotency_key_missing", 400, "Idempotency-Key is missing.", "ขาด Idempotency-Key"),

@@ -175,6 +175,18 @@ RIGHTS: dict[str, dict[str, Scope]] = {
     },
     "take_statements": {"cashier": ALL, "cashier_system": KEY},
     "set_matching_rule": {"manager": ALL},
+    # Who works here, with what, and where; each of them takes the second person that its act names.
+    "read_people": {"auditor": ALL, "administrator": ALL},
+    "manage_people": {"administrator": ALL},
+    "manage_devices": {"administrator": ALL},
+    "manage_tables": {"manager": ALL},
+    "set_settings": {"manager": ALL},
+    "read_settings": {"manager": ALL, "surveillance": ALL, "auditor": ALL},
+    "unlock": {"supervisor": DUTY, "manager": ALL, "administrator": ALL},
+    "new_origin": {"administrator": ALL},
+    "waive_rounds": {"supervisor": DUTY, "manager": ALL},
+    "mispay_found": {"supervisor": DUTY, "manager": ALL},
+    "count_cage": {"cashier": ALL, "cashier_system": KEY},
     "own_session": dict.fromkeys(Role.values, ALL),
 }
 """Every right of the service: who holds it, and where. People by their roles; ``terminal`` and ``camera`` are

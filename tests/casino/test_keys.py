@@ -77,7 +77,7 @@ def test_a_key_is_shown_once_and_only_its_hash_is_kept(desk: Client) -> None:
 def test_a_key_takes_an_administrator_and_a_manager_who_gives_badge_and_pin(desk: Client) -> None:
     assert said(ask(desk, wanted(badge="X01"))) == (403, "sod_violation")
     a_cashier("C01")
-    assert said(ask(desk, wanted(badge="C01"))) == (403, "forbidden")
+    assert said(ask(desk, wanted(badge="C01"))) == (403, "second_person_forbidden")
     assert said(ask(desk, wanted(pin="000000"))) == (401, "wrong_secret")
     manager = Client()
     manager.force_login(a_second())
