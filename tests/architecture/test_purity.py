@@ -67,6 +67,7 @@ def test_what_must_be_pure_stands_in_the_contract() -> None:
         "casino.cards",
         "casino.record",
         "casino.day",
+        "casino.values",
         "settlement.rules",
         "audit.figures",
         "audit.merkle",
