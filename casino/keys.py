@@ -35,13 +35,14 @@ USED_EVERY = timedelta(minutes=1)
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What a key shall be good for. Tables and cages by their codes; addresses as ranges in CIDR; of each list what
-    is not named is not allowed."""
+    is not named is not allowed. ``wallets`` is one of ``ApiKey.Wallets``."""
 
     scopes: Sequence[str]
     addresses: Sequence[str]
     expires_at: datetime
     tables: Sequence[str] = ()
     cages: Sequence[str] = ()
+    wallets: str = ApiKey.Wallets.NONE
 
 
 def make(*, system: str, wanted: Wanted, by: Person, approved_by: Person) -> tuple[ApiKey, str]:
@@ -63,8 +64,9 @@ def rotate(*, key: UUID, expires_at: datetime, by: Person, approved_by: Person) 
     if ApiKey.objects.filter(replaces=old).exists():
         raise Refusal("key_replaced")
     wanted = Wanted(
-        scopes=old.scopes, addresses=old.addresses, expires_at=expires_at, tables=old.tables, cages=old.cages
-    )
+        scopes=old.scopes, addresses=old.addresses, expires_at=expires_at, tables=old.tables, cages=old.cages,
+        wallets=old.wallets,
+    )  # fmt: skip
     return _make(system=old.system, wanted=wanted, by=by, approved_by=approved_by, replaces=old)
 
 
@@ -131,6 +133,7 @@ def _make(
         scopes=sorted(set(wanted.scopes)),
         tables=sorted(set(wanted.tables)),
         cages=sorted(set(wanted.cages)),
+        wallets=wanted.wallets,
         addresses=sorted(set(wanted.addresses)),
         expires_at=wanted.expires_at,
         replaces=replaces,
@@ -150,6 +153,7 @@ def _told(key: ApiKey) -> dict[str, object]:
         "scopes": key.scopes,
         "tables": key.tables,
         "cages": key.cages,
+        "wallets": str(key.wallets),
         "addresses": key.addresses,
         "expires_at": key.expires_at.isoformat(),
         "replaces": str(key.replaces_id) if key.replaces_id else None,
@@ -168,6 +172,10 @@ def _require_allowed(wanted: Wanted, *, now: datetime) -> None:
         wrong["tables"] = "no such table"
     if not wanted.addresses or not all(map(_is_range, wanted.addresses)):
         wrong["addresses"] = "ranges as 203.0.113.0/24, at least one"
+    elif _is_everywhere(wanted.addresses):
+        wrong["addresses"] = "together no wider than four /8, or four /16 of IPv6: a key comes from somewhere"
+    if wanted.wallets not in ApiKey.Wallets.values:
+        wrong["wallets"] = f"one of {', '.join(ApiKey.Wallets.values)}"
     longest = timedelta(days=settings.API_KEY_DAYS)
     if not now < wanted.expires_at <= now + longest:
         wrong["expires_at"] = f"within {longest.days} days"
@@ -181,6 +189,22 @@ def _is_range(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+WIDEST = {4: 8, 6: 16}
+"""By version of address: the shortest prefix a range may have, and of such ranges at most ``MOST_WIDEST`` together."""
+MOST_WIDEST = 4
+
+
+def _is_everywhere(ranges: Sequence[str]) -> bool:
+    """Say whether ranges amount to no range at all, each by itself, side by side, or scattered; the database asks the
+    same."""
+    for version, widest in WIDEST.items():
+        networks = [one for one in map(ipaddress.ip_network, set(ranges)) if one.version == version]
+        covered = sum(2.0 ** (widest - one.prefixlen) for one in networks)
+        if covered > MOST_WIDEST or any(one.prefixlen < widest for one in networks):
+            return True
+    return False
 
 
 def _locked(key: UUID) -> ApiKey:

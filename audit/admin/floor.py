@@ -211,13 +211,13 @@ class GapWaiverAdmin(ReadOnly):
 @admin.register(ApiKey)
 class ApiKeyAdmin(Few):
     list_display = (
-        "system", "id", "scopes", "tables", "cages", "expires_at", "revoked_at", "last_used_at", "created_by",
-        "approved_by",
+        "system", "id", "scopes", "tables", "cages", "wallets", "expires_at", "revoked_at", "last_used_at",
+        "created_by", "approved_by",
     )  # fmt: skip
     list_select_related = ("created_by", "approved_by")
     ordering = ("system", "id")
     fields = (
-        "id", "system", "scopes", "tables", "cages", "addresses", "expires_at", "replaces_id", "created_by",
+        "id", "system", "scopes", "tables", "cages", "wallets", "addresses", "expires_at", "replaces_id", "created_by",
         "approved_by", "created_at", "revoked_by", "revoked_at", "last_used_at",
     )  # fmt: skip
     finds: ClassVar = {"uuid": ("id",), "word": ("system",)}

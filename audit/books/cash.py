@@ -69,6 +69,8 @@ CASH = Pair(
         'document', c.document, 'gaming_day', c.gaming_day, 'acted_by', c.acted_by_id,
         'approved_by', c.approved_by_id, 'device', c.device_id, 'key', c.key_id, 'happened_at', c.happened_at,
         'journal', c.journal_id, 'at', c.recorded_at)
+        || CASE WHEN c.chips_outside IS NULL THEN '{}'
+                ELSE jsonb_build_object('chips_outside', c.chips_outside) END
       FROM settlement_cashact c WHERE c.id >= %(since_id)s AND c.recorded_at >= %(since)s
     """,
     """

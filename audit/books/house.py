@@ -245,13 +245,14 @@ KEYS_MADE = Pair(
     """
     SELECT k.id::text, jsonb_build_object(
         'system', k.system, 'secret_sha256', encode(k.secret_sha256, 'hex'), 'scopes', to_jsonb(k.scopes),
-        'tables', to_jsonb(k.tables), 'cages', to_jsonb(k.cages), 'addresses', to_jsonb(k.addresses),
+        'tables', to_jsonb(k.tables), 'cages', to_jsonb(k.cages), 'wallets', k.wallets,
+        'addresses', to_jsonb(k.addresses),
         'expires_at', k.expires_at, 'replaces', k.replaces_id, 'created_by', k.created_by_id,
         'approved_by', k.approved_by_id, 'at', k.created_at)
       FROM casino_apikey k WHERE k.created_at >= %(since)s
     """,
     """
-    SELECT split_part(t.subject, '/', 2), t.data || jsonb_build_object(
+    SELECT split_part(t.subject, '/', 2), '{"wallets": "none"}'::jsonb || t.data || jsonb_build_object(
         'expires_at', (t.data ->> 'expires_at')::timestamptz, 'at', t.at) FROM told t
     """,
 )

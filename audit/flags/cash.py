@@ -1,4 +1,5 @@
-"""What sealed entries show of people's cash: days of which a report is due, and days that come to one together."""
+"""What sealed entries show of people's cash and of chips: days of which a report is due, days that come to one
+together, and chips that came back to a cage although fewer were outside."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from django.conf import settings
 from audit.flags.kinds import Raised, Seen
 from settlement.cashier import cash, report
 from settlement.cashier.report import Total
+from settlement.models import CashKind
 
 _ACTIONS = frozenset(cash.ACTIONS.values())
 
@@ -34,6 +36,23 @@ def reports(seen: Sequence[Seen]) -> Iterator[Raised]:
         if told is not None:
             yield Raised(
                 "cash_across_days", _subject(after), _detail(after) | {"day_before": before.amount}, told
+            )
+
+
+def chips(seen: Sequence[Seen]) -> Iterator[Raised]:
+    """Acts that took back more chips than were outside; the entry itself says so, so none passes unseen."""
+    for one in seen:
+        if one.action == cash.ACTIONS[CashKind.CHIP_REDEMPTION] and one.data.get("chips_outside", 0) < 0:
+            yield Raised(
+                "chips_exceed_outstanding",
+                f"cages/{one.data['cage']}#{one.data['act']}",
+                {
+                    "cage": one.data["cage"],
+                    "amount": one.data["amount"],
+                    "outside": one.data["chips_outside"] + one.data["amount"],
+                    "currency": one.data["currency"],
+                },
+                one.entry,
             )
 
 

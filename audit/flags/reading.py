@@ -52,6 +52,7 @@ def read_on(*, limit: int = MOST) -> int:
             *devices.clocks(seen),
             *devices.bursts(seen),
             *cash.reports(seen),
+            *cash.chips(seen),
             *counts.differences(seen),
         ],
         now=act.now,

@@ -27,8 +27,17 @@ class KeyShape(Shape):
     scopes = serializers.ListField(child=serializers.CharField(max_length=40), min_length=1, max_length=40)
     tables = _codes()
     cages = _codes()
+    wallets = serializers.ChoiceField(
+        ApiKey.Wallets.values,
+        required=False,
+        default=ApiKey.Wallets.NONE.value,
+        help_text="none, own (of the system's prefix, or opened by its first deposit), or all",
+    )
     addresses = serializers.ListField(
-        child=serializers.CharField(max_length=50), min_length=1, max_length=50, help_text="203.0.113.0/24"
+        child=serializers.CharField(max_length=50),
+        min_length=1,
+        max_length=50,
+        help_text="ranges as 203.0.113.0/24, none wider than /8 (/16 of IPv6)",
     )
     expires_at = serializers.DateTimeField()
     badge = serializers.CharField(max_length=40, help_text="of the manager who agrees")
@@ -47,6 +56,7 @@ _SHOWN: dict[str, Any] = {
     "scopes": serializers.ListField(child=serializers.CharField()),
     "tables": serializers.ListField(child=serializers.CharField()),
     "cages": serializers.ListField(child=serializers.CharField()),
+    "wallets": serializers.ChoiceField(ApiKey.Wallets.values),
     "addresses": serializers.ListField(child=serializers.CharField()),
     "expires_at": serializers.DateTimeField(),
     "replaces": serializers.UUIDField(allow_null=True),
@@ -67,6 +77,7 @@ def _shown(key: ApiKey) -> dict[str, Any]:
         "scopes": key.scopes,
         "tables": key.tables,
         "cages": key.cages,
+        "wallets": key.wallets,
         "addresses": key.addresses,
         "expires_at": key.expires_at,
         "replaces": str(key.replaces_id) if key.replaces_id else None,
@@ -117,7 +128,7 @@ class Keys(Door):
         second, by = self.second_person(given), self.person
         wanted = Wanted(
             scopes=given["scopes"], addresses=given["addresses"], expires_at=given["expires_at"],
-            tables=given["tables"], cages=given["cages"],
+            tables=given["tables"], cages=given["cages"], wallets=given["wallets"],
         )  # fmt: skip
         key, text = self.act(
             lambda _: keys.make(system=given["system"], wanted=wanted, by=by, approved_by=second)

@@ -16,9 +16,17 @@ class ApiKey(models.Model):
 
     ``system`` is what the system is called; several keys may be its, two of them while one replaces the other
     (``replaces``). ``scopes`` are rights by their names, ``tables`` and ``cages`` codes, ``addresses`` ranges in
-    CIDR; of each list what is not named is not allowed. The secret itself is shown once and not stored.
+    CIDR; of each list what is not named is not allowed. ``wallets`` says which guests' wallets it reaches. The secret
+    itself is shown once and not stored.
     ``last_used_at`` is to the minute, and telemetry.
     """
+
+    class Wallets(models.TextChoices):
+        """None, the system's own (of its prefix, or opened by its first deposit), or all."""
+
+        NONE = "none"
+        OWN = "own"
+        ALL = "all"
 
     id = models.UUIDField(primary_key=True, editable=False)
     system = models.CharField(max_length=30)
@@ -26,6 +34,7 @@ class ApiKey(models.Model):
     scopes = ArrayField(models.CharField(max_length=40))
     tables = ArrayField(models.CharField(max_length=20), default=list)
     cages = ArrayField(models.CharField(max_length=20), default=list)
+    wallets = models.CharField(max_length=4, choices=Wallets.choices, default=Wallets.NONE, db_default="none")
     addresses = ArrayField(models.CharField(max_length=50))
     expires_at = models.DateTimeField()
     replaces = models.OneToOneField("self", on_delete=models.PROTECT, related_name="+", null=True)
@@ -45,6 +54,9 @@ class ApiKey(models.Model):
             models.CheckConstraint(condition=Q(expires_at__gt=F("created_at")), name="api_key_ends_later"),
             models.CheckConstraint(
                 condition=~Q(scopes=[]) & ~Q(addresses=[]), name="api_key_for_something_from_somewhere"
+            ),
+            models.CheckConstraint(
+                condition=Q(wallets__in=["none", "own", "all"]), name="api_key_wallets_known"
             ),
             models.CheckConstraint(
                 condition=Q(revoked_at=None, revoked_by=None)

@@ -29,6 +29,7 @@ from casino.people.rights import (
     scopes_of_keys,
     table_of_device,
     tables_in_scope,
+    wallets_of_key,
 )
 from casino.people.secrets import (
     TRIES,
@@ -71,4 +72,5 @@ __all__ = [
     "signed_out",
     "table_of_device",
     "tables_in_scope",
+    "wallets_of_key",
 ]

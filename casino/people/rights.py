@@ -245,6 +245,12 @@ def _key_names(principal: Principal, what: str) -> list[str]:
     return named or []
 
 
+def wallets_of_key(principal: Principal) -> str:
+    """Return which guests' wallets a system's key reaches: ``none``, ``own`` or ``all``. One statement."""
+    found: str | None = _key(principal).values_list("wallets", flat=True).first()
+    return found or ApiKey.Wallets.NONE
+
+
 def require_at(principal: Principal, right: str, table: UUID) -> None:
     """Refuse ``not_found``: what is out of scope does not exist for the one who asks."""
     require(principal, right)

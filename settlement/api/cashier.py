@@ -61,7 +61,7 @@ class BuyInShape(SignedShape):
     happened_at = serializers.DateTimeField()
 
 
-class ExchangeShape(Shape):
+class ExchangeShape(SignedShape):
     direction = serializers.ChoiceField(["sell", "redeem"])
     amount = Money()
     lines = serializers.ListField(child=PiecesShape(), min_length=1, max_length=40)
@@ -115,6 +115,13 @@ class CashDoor(Door):
             raise Refusal("missing_field", fields=dict.fromkeys(missing, "belongs to the other"))
         return self.second_person(given)
 
+    def second_cashier(self, given: Mapping[str, Any]) -> Person | None:
+        """Return the second person of a cage's act; refuse ``forbidden`` where it is no cashier."""
+        second = self.signed_by(given)
+        if second is not None and second.role != Role.CASHIER:
+            raise Refusal("forbidden")
+        return second
+
     def amount_of(self, given: Mapping[str, Any]) -> int:
         """Return the amount in minor units; refuse ``wrong_currency``: a house deals in its own."""
         if given["amount"]["currency"] != settings.PROPERTY["currency"]:
@@ -130,7 +137,9 @@ class Wallet(Door):
     @extend_schema(operation_id="readWallet", responses={200: WalletShown})
     def get(self, request: Request, ref: str) -> Response:
         """Read what a wallet has, what of it is set aside, and what is available."""
-        return Response(_stands(cashier.wallet_of(_known(ref))))
+        if not cashier.reaches(self.principal, _known(ref)):
+            raise Refusal("not_found")
+        return Response(_stands(cashier.wallet_of(ref)))
 
 
 class _WalletActs(CashDoor):
@@ -143,10 +152,7 @@ class _WalletActs(CashDoor):
             given = self.body(WalletShape)
             people.require_at_cage(self.principal, "move_wallets", given["cage"])
             given["amount"] = self.amount_of(given)
-            second = self.signed_by(given)
-            if second is not None and second.role != Role.CASHIER:
-                raise Refusal("forbidden")
-            return given, second
+            return given, self.second_cashier(given)
 
         def do(act: Act, prepared: tuple[dict[str, Any], Person | None]) -> tuple[int, dict[str, Any]]:
             given, second = prepared
@@ -228,23 +234,24 @@ class ChipExchanges(CashDoor):
         operation_id="exchangeChips", request=ExchangeShape, parameters=[KEY], responses={201: CashTaken}
     )
     def post(self, request: Request, code: str) -> Response:
-        """Sell chips or redeem them."""
+        """Sell chips or redeem them; above the limit another cashier signs."""
 
-        def prepare() -> tuple[str, Cash]:
+        def prepare() -> tuple[str, Cash, Person | None]:
             if not re.fullmatch(r"[A-Z0-9]{1,20}", code):
                 raise Refusal("not_found")
             people.require_at_cage(self.principal, "exchange_chips", code)
             given = self.body(ExchangeShape)
             cash = Cash(amount=self.amount_of(given), person=given["person"] or "", lines=_lines(given))
-            return given["direction"], cash
+            return given["direction"], cash, self.second_cashier(given)
 
-        def do(act: Act, prepared: tuple[str, Cash]) -> tuple[int, dict[str, Any]]:
-            direction, cash = prepared
+        def do(act: Act, prepared: tuple[str, Cash, Person | None]) -> tuple[int, dict[str, Any]]:
+            direction, cash, second = prepared
             taken = cashier.exchange(
                 cage=code,
                 direction="sell" if direction == "sell" else "redeem",
                 cash=cash,
                 key=str(events.uuid7(act.now)),
+                approved_by=second,
             )
             return 201, _posted(taken) | _stands(taken.account)
 

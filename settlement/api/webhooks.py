@@ -85,6 +85,7 @@ class Targets(Door):
         """Approve a host and port, with a manager's badge and PIN."""
         given = self.body(TargetShape)
         second, by = self.second_person(given), self.person
+        targets.look_at_host(given["host"])
         target = self.act(
             lambda _: targets.approve(
                 host=given["host"], port=given["port"], ranges=given["ranges"], by=by, approved_by=second

@@ -8,6 +8,6 @@ from settlement.cashier.buy_ins import buy_in
 from settlement.cashier.cash import Cash, Taken
 from settlement.cashier.exchanges import exchange
 from settlement.cashier.vaults import stock
-from settlement.cashier.wallets import deposit, wallet_of, withdraw
+from settlement.cashier.wallets import deposit, reaches, wallet_of, withdraw
 
-__all__ = ["Cash", "Taken", "buy_in", "deposit", "exchange", "stock", "wallet_of", "withdraw"]
+__all__ = ["Cash", "Taken", "buy_in", "deposit", "exchange", "reaches", "stock", "wallet_of", "withdraw"]

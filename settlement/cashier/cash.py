@@ -69,7 +69,8 @@ class Taken:
 @dataclass(frozen=True, slots=True)
 class Booking:
     """What is to be booked: a kind of act, its journal's ``key`` and postings, and the ``account`` it is about, which
-    is among those locked. ``actor`` is who did it where that is not the act's own (a dealer at a terminal)."""
+    is among those locked. ``actor`` is who did it where that is not the act's own (a dealer at a terminal).
+    ``chips_outside`` is what an exchange of chips leaves outside."""
 
     kind: str
     key: str
@@ -81,6 +82,7 @@ class Booking:
     actor: UUID | None = None
     approved_by: Person | None = None
     owed: str = ""
+    chips_outside: int | None = None
 
 
 def book(booking: Booking, *, day: date, locked: Mapping[str, Balance]) -> Taken:
@@ -161,6 +163,7 @@ def _row(booking: Booking, *, journal: UUID, day: date, act: Act) -> CashAct:
         till=cash.till,
         session=booking.session,
         document=cash.document,
+        chips_outside=booking.chips_outside,
         journal_id=journal,
         gaming_day=day,
         acted_by_id=booking.actor or actor.person,
@@ -198,7 +201,8 @@ def _announce(row: CashAct, booking: Booking, *, journal: NewJournal) -> None:
                     "key": _id(row.key_id),
                     "happened_at": row.happened_at.isoformat(),
                     "journal": journal.described(row.journal_id),
-                },
+                }
+                | ({} if row.chips_outside is None else {"chips_outside": row.chips_outside}),
                 table=session.table.code if session else "",
                 person=row.acted_by_id,
             )

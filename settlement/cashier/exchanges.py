@@ -2,13 +2,20 @@
 
 What the cage sells leaves its vault for the hands of guests (``suspense:chips:{cage}``), what it redeems comes back;
 the cash goes the other way. So a vault holds as much after as before, and over all cages and tables these accounts add
-up to the chips outside.
+up to the chips outside, with what guests hold at open tables (``table:{code}:guests``).
+
+More chips may come back than were outside: that happened, so it is recorded, and flagged. Acts at all cages come one
+after the other for this, so that no two of them each see the chips that only one can have had.
 """
 
 from __future__ import annotations
 
 from typing import Literal
 
+from django.db import connection
+
+from casino import events
+from casino.models import Person
 from settlement import days, ledger
 from settlement.cashier import cash as cashed
 from settlement.cashier.cash import Booking, Cash, Taken
@@ -17,17 +24,33 @@ from settlement.models import CashKind
 
 Direction = Literal["sell", "redeem"]
 
+_ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended('chips outside', 0))"
+_OUTSIDE = """
+SELECT coalesce(sum(balance), 0)::bigint FROM settlement_account
+ WHERE currency = %s AND (kind = 'guests' OR (kind = 'suspense' AND code LIKE 'suspense:chips:%%'))
+"""
 
-def exchange(*, cage: str, direction: Direction, cash: Cash, key: str) -> Taken:
+
+def exchange(
+    *, cage: str, direction: Direction, cash: Cash, key: str, approved_by: Person | None = None
+) -> Taken:
     """Sell chips to a guest for cash, or redeem them.
 
-    ``cash.lines`` are the chips and must come to the amount; from the log's limit on ``cash`` names the person.
-    Refuses ``invalid_value`` and ``person_needed``. Must run in an act.
+    ``cash.lines`` are the chips and must come to the amount; from the log's limit on ``cash`` names the person, above
+    the limit for a second person ``approved_by`` is another. The act's row and entry say how many chips are outside
+    behind it. Refuses ``invalid_value``, ``person_needed``, ``second_person_needed`` and ``sod_violation``. Must run in
+    an act.
     """
     cashed.require_counted(cash)
     cashed.require_named(cash)
+    actor = events.current().actor
+    if actor != events.SERVICE:  # which furnishes a house, and has no colleague
+        cashed.require_second(
+            amount=cash.amount, actor=actor.person, second=approved_by, limit="second_person"
+        )
     day = days.running()
     ledger.share_day([day])
+    before = _chips_outside()
     vault, chips, outside = f"cage:{cage}:vault", f"suspense:chips:{cage}", f"external:{cash.means}:{cage}"
     locked = ledger.ensure_accounts([vault, chips, outside], currency=cashed.currency())
     sells = direction == "sell"
@@ -45,5 +68,16 @@ def exchange(*, cage: str, direction: Direction, cash: Cash, key: str) -> Taken:
         ),
         account=vault,
         cage=cage,
+        approved_by=approved_by,
+        chips_outside=before + amount,
     )
     return cashed.book(booking, day=day, locked=locked)
+
+
+def _chips_outside() -> int:
+    """Return what the chips outside are worth, in minor units; exchanges wait for each other. Two statements."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ONE_AT_A_TIME)
+        cursor.execute(_OUTSIDE, [cashed.currency()])
+        (outside,) = cursor.fetchone()
+    return int(outside)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from casino import events
-from casino.models import Person
+from casino import events, people
+from casino.events import Principal
+from casino.models import ApiKey, Person
 from casino.refusals import Refusal
 from settlement import days, ledger
 from settlement.cashier import cash as cashed
 from settlement.cashier.cash import Booking, Cash, Taken
 from settlement.ledger import Balance, Posting
-from settlement.models import CashKind, Means
+from settlement.models import CashAct, CashierSystem, CashKind, Means
 
 
 def deposit(
@@ -39,6 +40,7 @@ def deposit(
     day = days.running()
     ledger.share_day([day])
     locked = ledger.ensure_accounts([code, outside], currency=cashed.currency())
+    _require_reached(ref)
     booking = Booking(
         kind=CashKind.DEPOSIT,
         key=f"deposit:{key or document}",
@@ -77,6 +79,7 @@ def withdraw(
     locked = ledger.lock([code, outside], currency=cashed.currency())
     if code not in locked:
         raise Refusal("not_found")
+    _require_reached(ref)
     booking = Booking(
         kind=CashKind.WITHDRAWAL,
         key=f"withdrawal:{key or document}",
@@ -97,6 +100,31 @@ def wallet_of(ref: str) -> Balance:
     if found is None:
         raise Refusal("not_found")
     return found
+
+
+def reaches(actor: Principal, ref: str) -> bool:
+    """Say whether who asks may see the wallet of ``player:{ref}``: a system by its key, anybody else who has the right.
+
+    A system's own wallets are those of the prefix under which it was let in, and those that a deposit by one of its
+    keys opened; one that nobody has paid into yet is whoever opens it. Up to three statements for
+    a key, none otherwise.
+    """
+    if actor.kind != "system" or actor.id is None:
+        return True
+    wallets = people.wallets_of_key(actor)
+    if wallets != ApiKey.Wallets.OWN:
+        return wallets == ApiKey.Wallets.ALL
+    prefixes = CashierSystem.objects.filter(code=actor.code).values_list("prefix", flat=True)
+    if any(ref.startswith(prefix) for prefix in prefixes):
+        return True
+    opened = CashAct.objects.filter(kind=CashKind.DEPOSIT, person=ref).order_by("id")
+    first = opened.values_list("key__system", flat=True)[:1]
+    return not first or first[0] == actor.code
+
+
+def _require_reached(ref: str) -> None:
+    if not reaches(events.current().actor, ref):
+        raise Refusal("not_found")
 
 
 def _require_second(cash: Cash, second: Person | None) -> None:

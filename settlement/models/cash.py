@@ -40,7 +40,9 @@ class CashAct(models.Model):
     a ``cage`` (and its ``till``) or, a buy-in, in a table's ``session``. ``lines`` are pieces by denomination where
     they were counted. ``happened_at`` is the client's word, ``recorded_at`` ours. ``acted_by`` is the person who took
     or gave it, ``device`` the terminal or ``key`` the system through which it came, ``approved_by`` the second person
-    above a limit. ``document`` is the client's own number for it; nothing keeps two acts from bearing the same.
+    above a limit.
+    ``chips_outside`` is what an exchange of chips left in guests' hands, in minor units. ``document`` is the client's
+    own number for it; nothing keeps two acts from bearing the same.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
@@ -55,6 +57,7 @@ class CashAct(models.Model):
     till = models.CharField(max_length=20, blank=True)
     session = models.ForeignKey(TableSession, on_delete=models.PROTECT, related_name="+", null=True)
     document = models.CharField(max_length=120, blank=True)
+    chips_outside = models.BigIntegerField(null=True)
     journal = models.OneToOneField(Journal, on_delete=models.PROTECT, related_name="+")
     gaming_day = models.DateField()
     acted_by = models.ForeignKey(

@@ -10,10 +10,11 @@ from uuid import UUID
 
 from django.db.models import Count, Q
 
-from casino import events, refusals
+from casino import events, keys, refusals
 from casino.events import Fact
 from casino.models import ApiKey, Person
 from casino.refusals import Refusal
+from settlement import cashier
 from settlement.models import Account, AccountKind, OutsideFile, OutsideLine, OutsideStatement
 from settlement.statements import camt, forms, spreadsheet
 from settlement.statements.forms import Unreadable
@@ -168,12 +169,18 @@ def _announce(file: OutsideFile, rows: Sequence[OutsideStatement]) -> None:
 
 
 def of_key(key: ApiKey, account: Account) -> bool:
-    """Say whether a system's key is good for an account: a wallet, or one of its own cages or tables."""
+    """Say whether a system's key is good for an account: a wallet it reaches, the vault and the cash of a cage it
+    names, and at a table it names the account kept with the system itself. What a tray should hold follows from the
+    others, and is for people who may see expected figures."""
     if account.kind == AccountKind.WALLET:
-        return True
-    named = account.code.split(":")
-    place = named[1] if named[0] in ("cage", "table") else named[-1]
-    return place in key.cages or place in key.tables
+        ref = account.code.removeprefix("player:").removesuffix(":wallet")
+        return cashier.reaches(keys.principal_of(key), ref)
+    if account.kind == AccountKind.VAULT:
+        return account.code.split(":")[1] in key.cages
+    if account.kind != AccountKind.EXTERNAL:
+        return False
+    _, what, place = account.code.split(":")
+    return place in key.cages or (place in key.tables and what == key.system)
 
 
 def of_file(file: UUID, *, key: ApiKey | None) -> OutsideFile:

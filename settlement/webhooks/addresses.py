@@ -126,6 +126,23 @@ def _require_host(host: str, *, bracketed: bool) -> None:
         raise TargetRefused("not a host's name")
 
 
+def require_elsewhere(host: str, *, demonstration: bool) -> None:
+    """Raise TargetRefused for a host that is this machine or lies on its own link, where no list may ever lead; a
+    demonstration may speak to itself."""
+    if host == "localhost" or host.endswith(".localhost"):
+        if not demonstration:
+            raise TargetRefused("this machine itself")
+        return
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return
+    if is_public(address) or any(address in network for network in _PRIVATE):
+        return
+    if not (demonstration and any(address in network for network in _LOOPBACK)):
+        raise TargetRefused(f"{address} cannot be opened")
+
+
 def require_range(text: str) -> str:
     """Return a private network as it is written; raise TargetRefused for any other, loopback and link-local too."""
     try:
@@ -143,6 +160,12 @@ def look_up(host: str) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
+def found(host: str, *, seconds: float, resolve: Resolve = look_up) -> list[Address]:
+    """Resolve a host once; raise TargetRefused where it has no address that can be read, TimeoutError after
+    ``seconds``."""
+    return [_address(text) for text in _resolved(host, seconds=seconds, resolve=resolve)]
+
+
 def checked(
     host: str, *, ranges: Sequence[str], demonstration: bool, seconds: float, resolve: Resolve = look_up
 ) -> list[Address]:
@@ -151,7 +174,7 @@ def checked(
     ``ranges`` are the private networks that are open beside the public internet; a demonstration opens private networks
     and loopback. TimeoutError after ``seconds``: a resolver keeps its own time.
     """
-    addresses = [_address(text) for text in _resolved(host, seconds=seconds, resolve=resolve)]
+    addresses = found(host, seconds=seconds, resolve=resolve)
     if not addresses:
         raise TargetRefused("the name has no address")
     opened = [ipaddress.ip_network(text) for text in ranges]

@@ -31,6 +31,7 @@ def approve(
     require_two(by, approved_by)
     try:
         addresses.require_host(host)
+        addresses.require_elsewhere(host, demonstration=settings.WEBHOOKS["demonstration"])
         opened = sorted({addresses.require_range(text) for text in ranges})
     except TargetRefused as refused:
         raise _refusal(refused) from refused
@@ -48,6 +49,21 @@ def approve(
         raise Refusal("target_approved")
     events.announce([_fact("target.approved", target, {"approved_by": str(approved_by.id)})])
     return target
+
+
+def look_at_host(host: str, *, resolve: Resolve = addresses.look_up) -> None:
+    """Refuse ``target_refused`` where a host's name leads to this machine or its own link now; a name that nobody knows
+    yet is let pass, as every name is looked at again before each try. Call it outside of any act."""
+    try:
+        addresses.require_host(host)
+        found = addresses.found(host, seconds=sending.SECONDS, resolve=resolve)
+    except (TargetRefused, TimeoutError):
+        return  # what is wrong with the host itself is said where it is approved
+    for address in found:
+        try:
+            addresses.require_elsewhere(str(address), demonstration=settings.WEBHOOKS["demonstration"])
+        except TargetRefused as refused:
+            raise _refusal(refused) from refused
 
 
 def withdraw(*, target: UUID, by: Person) -> ApprovedTarget:

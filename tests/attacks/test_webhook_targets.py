@@ -93,11 +93,51 @@ def test_an_address_inside_is_refused_when_it_is_saved_and_when_it_is_sent(place
         assert sent("https://hooks.example/", resolves_to=found).result == "target_refused"
 
 
+PRIVATE = ("10.1.2.3", "172.16.0.1", "192.168.1.1", "100.64.0.1", "fc00::1")
+"""Where a house may run its cage: a host there may be approved, and is open where its network is named too."""
+
+
+def _approved_by_sql(host: str) -> ApprovedTarget:
+    an_approved_target("hooks.example", 443)
+    known = ApprovedTarget.objects.get(host="hooks.example")
+    fields = {field.attname: getattr(known, field.attname) for field in ApprovedTarget._meta.fields}
+    return ApprovedTarget(**fields | {"id": uuid4(), "host": host})
+
+
+@pytest.mark.parametrize("host", ["localhost", "cage.localhost"])
+def test_the_machine_itself_is_no_target_by_its_name_either(host: str, settings: Any) -> None:
+    with pytest.raises(Refusal) as refused:
+        an_approved_target(host, 443)
+    assert refused.value.code == "target_refused"
+    at_home(settings)
+    an_approved_target(host, 443)
+
+
+@pytest.mark.parametrize("place", ["127.0.0.1", "::1", "169.254.169.254", "::ffff:127.0.0.1"])
+def test_a_name_that_leads_to_the_machine_itself_is_not_approved(place: str, settings: Any) -> None:
+    with pytest.raises(Refusal) as refused:
+        targets.look_at_host("hooks.example", resolve=lambda _: ["93.184.215.14", place])
+    assert refused.value.code == "target_refused"
+    targets.look_at_host("hooks.example", resolve=lambda _: ["93.184.215.14", "10.1.2.3"])
+    at_home(settings)
+    if place in ("127.0.0.1", "::1"):
+        targets.look_at_host("hooks.example", resolve=lambda _: [place])
+    else:
+        with pytest.raises(Refusal):
+            targets.look_at_host("hooks.example", resolve=lambda _: [place])
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_an_address_inside_is_refused_as_it_is_written_too(place: str) -> None:
     address = ipaddress.ip_address(place)
     url = f"https://[{address}]/" if address.version == 6 else f"https://{address}/"
-    an_approved_target(str(address), 443)
+    if place in PRIVATE:
+        an_approved_target(str(address), 443)
+    else:
+        with pytest.raises(Refusal) as refused:
+            an_approved_target(str(address), 443)
+        assert (refused.value.code, ApprovedTarget.objects.count()) == ("target_refused", 0)
+        ApprovedTarget.objects.bulk_create([_approved_by_sql(str(address))])
     with pytest.raises(Refusal) as refused:
         targets.look_at(url)
     assert refused.value.code == "target_refused"

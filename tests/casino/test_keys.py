@@ -18,6 +18,7 @@ from casino import keys
 from casino.keys import Wanted
 from casino.models import ApiKey, Person, StoredAnswer
 from casino.refusals import Refusal
+from settlement.models import Account
 from tests import world
 from tests.casino.floor import told
 from tests.database import Connection
@@ -26,6 +27,17 @@ from tests.settlement.cage import AtCage, a_cashier, a_key, a_second, an_adminis
 pytestmark = pytest.mark.django_db
 
 PATH = "/api/v1/keys"
+HOME = "127.0.0.0/8"
+EVERYWHERE = (
+    ["0.0.0.0/0"],
+    ["::/0"],
+    ["0.0.0.0/1", "128.0.0.0/1"],
+    ["2000::/3"],
+    ["127.0.0.1/32", "::/0"],
+    [f"{first}.0.0.0/8" for first in range(1, 11, 2)],
+    [f"{first}.{second}.0.0/10" for first in range(1, 6) for second in (0, 64, 128, 192)],
+)
+"""Ranges that amount to none, by themselves or together."""
 
 
 @pytest.fixture
@@ -92,6 +104,8 @@ def test_no_key_is_made_for_what_no_key_may_do(desk: Client) -> None:
         {"tables": ["PD77"]},
         {"addresses": ["10.0.0.1/8"]},
         {"addresses": ["cage.example"]},
+        *({"addresses": ranges} for ranges in EVERYWHERE),
+        {"wallets": "some"},
         {"expires_at": (timezone.now() - timedelta(minutes=1)).isoformat()},
         {"expires_at": (timezone.now() + timedelta(days=4000)).isoformat()},
         {"scopes": []},
@@ -181,6 +195,58 @@ def _a_settled_round(at: world.AtTable) -> str:
     told_of = Night().told(at)
     world.at_terminal(at).settle(told_of.id)
     return str(told_of.id)
+
+
+def test_a_key_that_names_no_wallets_sees_none(wallet: str) -> None:
+    _, token = a_key(wallets="none")
+    system = AtCage(token=token)
+
+    assert said(system.asks("GET", "wallets/A17")) == (404, "not_found")
+    assert said(system.deposits("A17", 100)) == (404, "not_found")
+    assert said(system.deposits("NEW1", 100)) == (404, "not_found")
+    assert said(system.withdraws("A17", 100)) == (404, "not_found")
+    assert said(system.asks("GET", "wallets/NOBODY")) == (404, "not_found")
+
+
+def test_a_key_for_its_own_wallets_reaches_those_that_its_system_opened(wallet: str) -> None:
+    _, ours = a_key("cage_a", wallets="own")
+    _, theirs = a_key("cage_b", wallets="own")
+    here, there = AtCage(token=ours), AtCage(token=theirs)
+
+    assert here.deposits("B08", 5_00).status_code == 201
+    assert here.withdraws("B08", 1_00).status_code == 201
+    assert said(here.asks("GET", "wallets/B08")) == (200, "")
+    for other in (
+        there.asks("GET", "wallets/B08"),
+        there.deposits("B08", 1_00),
+        there.withdraws("B08", 1_00),
+    ):
+        assert said(other) == (404, "not_found")
+    for of_the_house in (here.asks("GET", "wallets/A17"), here.deposits("A17", 1_00)):
+        assert said(of_the_house) == (404, "not_found")
+    _, everything = a_key("cage_b", wallets="all")
+    assert [AtCage(token=everything).deposits(ref, 1_00).status_code for ref in ("A17", "B08")] == [201, 201]
+
+
+def test_a_key_that_names_nothing_sees_no_statement(wallet: str) -> None:
+    """What its right would open, by every account of the house."""
+    house = world.a_house()
+    _a_settled_round(house.tables["PD01"])
+    accounts = list(Account.objects.values_list("code", flat=True))
+    assert {"table:PD01:bank", "cage:C1:vault", wallet} <= set(accounts)
+
+    def seen(**names: Any) -> set[str]:
+        _, token = a_key(scopes=["read_statements"], **names)
+        system = AtCage(token=token)
+        answers = {code: said(system.asks("GET", f"accounts/{code}/statements")) for code in accounts}
+        assert set(answers.values()) <= {(200, ""), (404, "not_found")}
+        return {code for code, answer in answers.items() if answer == (200, "")}
+
+    assert seen(cages=[], wallets="none") == set()
+    assert seen(cages=["C1"], wallets="none") == {"cage:C1:vault", "external:cash:C1"}
+    assert seen(cages=[], wallets="all") == {wallet}
+    assert seen(cages=[], wallets="own") == set()
+    assert seen(cages=[], tables=["PD01"], wallets="none") == set(), "what a tray should hold"
 
 
 # -- ending ------------------------------------------------------------------------------------------------
@@ -279,7 +345,7 @@ def _answer(connection: Connection, sql: str) -> str:
 INSERT = (
     "INSERT INTO casino_apikey (id, system, secret_sha256, scopes, tables, cages, addresses, expires_at, created_by_id,"
     " approved_by_id, created_at) SELECT gen_random_uuid(), 'cage_a', '\\x00', '{{read_wallets}}', '{{}}', '{{}}',"
-    " '{{0.0.0.0/0}}', now() + interval '1 day', c.id, a.id, now() FROM casino_person c, casino_person a"
+    " '{{{2}}}', now() + interval '1 day', c.id, a.id, now() FROM casino_person c, casino_person a"
     " WHERE c.badge = '{0}' AND a.badge = '{1}'"
 )
 
@@ -295,12 +361,14 @@ def test_the_database_keeps_a_key_as_two_people_made_it(application: Connection,
         "UPDATE casino_apikey SET secret_sha256 = '\\x00'": ("42501", "PD001"),
         "DELETE FROM casino_apikey": ("42501", "PD001"),
         "TRUNCATE casino_apikey CASCADE": ("42501", "PD001"),
-        INSERT.format("X01", "X01"): ("23514", "23514"),
-        INSERT.format("C01", "M09"): ("23514", "23514"),
-        INSERT.format("X01", "C01"): ("23514", "23514"),
+        "UPDATE casino_apikey SET wallets = 'none'": ("42501", "PD001"),
+        INSERT.format("X01", "X01", HOME): ("23514", "23514"),
+        INSERT.format("C01", "M09", HOME): ("23514", "23514"),
+        INSERT.format("X01", "C01", HOME): ("23514", "23514"),
+        **{INSERT.format("X01", "M09", ranges): ("23514", "23514") for ranges in map(",".join, EVERYWHERE)},
     }
     assert {sql: (_answer(application, sql), _answer(owner, sql)) for sql in never} == never
-    assert _answer(application, INSERT.format("X01", "M09")) == "done"
+    assert _answer(application, INSERT.format("X01", "M09", HOME)) == "done"
     revoke = "UPDATE casino_apikey SET revoked_at = now(), revoked_by_id = created_by_id"
     assert _answer(application, revoke) == "done"
     owner.execute(revoke)
@@ -310,7 +378,7 @@ def test_the_database_keeps_a_key_as_two_people_made_it(application: Connection,
 
 def test_nobody_makes_a_key_alone_whatever_door_they_come_by() -> None:
     person = an_administrator()
-    wanted_of = Wanted(["read_wallets"], ["0.0.0.0/0"], timezone.now() + timedelta(days=1))
+    wanted_of = Wanted(["read_wallets"], [HOME], timezone.now() + timedelta(days=1))
     with pytest.raises(Refusal, match="sod_violation"), world.acting():
         keys.make(system="cage_a", wanted=wanted_of, by=person, approved_by=person)
     assert Person.objects.get(pk=person.pk).role == "administrator"

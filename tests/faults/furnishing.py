@@ -90,6 +90,7 @@ def _open_to_others(receivers: tuple[Proxy, Proxy], *, now: datetime) -> dict[st
         addresses=["127.0.0.1/32"],
         expires_at=now + timedelta(days=1),
         cages=["C1"],
+        wallets="all",
         tables=sorted({**FLOOR, **WATCHED}),
     )
     with events.act(actor=events.SERVICE, request_id="faults", now=now):

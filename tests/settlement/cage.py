@@ -31,6 +31,7 @@ def a_key(
     scopes: Sequence[str] = (),
     tables: Sequence[str] = (),
     cages: Sequence[str] = ("C1",),
+    wallets: str = "all",
     addresses: Sequence[str] = ("127.0.0.1/32",),
     now: datetime | None = None,
     days: int = 30,
@@ -43,6 +44,7 @@ def a_key(
         expires_at=now + timedelta(days=days),
         tables=tables,
         cages=cages,
+        wallets=wallets,
     )
     with world.acting(now=now):
         return keys.make(system=system, wanted=wanted, by=an_administrator(), approved_by=a_second())

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from audit.models import LogEntry
-from casino import tables
+from casino import people, tables
 from casino.events import Principal
 from casino.people import principal_of
 from casino.refusals import Refusal
@@ -18,6 +18,7 @@ from settlement import cashier
 from settlement.cashier import Cash
 from settlement.models import CashAct, Entry, Journal
 from tests import world
+from tests.audit import flagged
 from tests.casino.floor import statements
 from tests.database import Connection
 from tests.settlement.cage import AT, AtCage, a_cashier, a_key, said
@@ -291,5 +292,59 @@ def test_an_exchange_takes_so_many_statements_whatever_went_before(cage: AtCage)
         with world.acting(now=timezone.now()), statements() as ran:
             cashier.exchange(cage="C1", direction="sell", cash=Cash(2_000_00, lines=NOTES), key=str(number))
         counts.append(len(ran))
-    # Day, accounts, the act's key, the journal's, balances, journal with entries, the row, the entry.
-    assert counts == [8, 8, 8]
+    # Day, who else exchanges, the chips outside, accounts, the act's key, the journal's, balances, journal with
+    # entries, the row, the entry.
+    assert counts == [10, 10, 10]
+
+
+def test_above_the_limit_no_cashier_exchanges_chips_alone(cage: AtCage, settings: Any) -> None:
+    settings.CASH = settings.CASH | {"second_person": 1_999_99}
+    a_cashier("C02"), world.a_manager(badge="M09")
+    _, token = a_key()
+    for who in (cage, AtCage(token=token)):
+        for direction in ("sell", "redeem"):
+            assert said(exchanges(who, direction)) == (403, "second_person_needed")
+    by_two = {"badge": "C02", "pin": world.PIN}
+    assert said(exchanges(cage, "redeem", **by_two | {"badge": "C01"})) == (403, "sod_violation")
+    assert said(exchanges(cage, "redeem", **by_two | {"badge": "M09"}))[0] == 403
+    assert not CashAct.objects.exists()
+
+    assert exchanges(cage, "sell", **by_two).status_code == 201
+    act = CashAct.objects.get()
+    assert (act.acted_by, act.approved_by and act.approved_by.badge) == (cage.person, "C02")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_chips_that_come_back_though_fewer_were_outside_are_taken_and_flagged(cage: AtCage) -> None:
+    assert exchanges(cage, "sell").status_code == 201
+    assert exchanges(cage, "redeem").status_code == 201
+    assert exchanges(cage, "redeem").status_code == 201
+
+    assert list(CashAct.objects.order_by("id").values_list("chips_outside", flat=True)) == [
+        2_000_00,
+        0,
+        -2_000_00,
+    ]
+    flagged.read_all()
+    assert flagged.raised() == {
+        ("chips_exceed_outstanding", f"cages/C1#{CashAct.objects.latest('id').id}"): {
+            "cage": "C1",
+            "amount": 2_000_00,
+            "outside": 0,
+            "currency": "THB",
+        }
+    }
+
+
+@pytest.mark.django_db(transaction=True)
+def test_chips_that_a_table_sold_are_outside_too(cage: AtCage) -> None:
+    at = world.a_house().tables["PD01"]
+    cash = Cash(2_000_00, lines=NOTES)
+    with world.acting(actor=people.principal_of(at.dealer)):
+        cashier.buy_in(table=at.table, cash=cash, key="in")
+
+    assert exchanges(cage, "redeem").status_code == 201
+
+    assert CashAct.objects.get(kind="chip_redemption").chips_outside == 0
+    flagged.read_all()
+    assert flagged.raised() == {}

@@ -408,13 +408,16 @@ def test_a_large_file_is_taken_in_though_no_other_body_may_be_so_long() -> None:
     assert OutsideLine.objects.count() == 2_000
 
 
-def test_a_system_sends_statements_of_its_own_cages_and_of_wallets() -> None:
+def test_a_system_sends_statements_of_its_own_cages_and_of_the_wallets_it_names() -> None:
     a_deposit("A17", 500_00, "CR-1")
     a_deposit("A17", 500_00, "CR-2")
     _, token = a_key(scopes=("take_statements", "read_statements"), cages=("C2",))
     client = Client()
     mine = {"Authorization": f"Bearer {token}"}
     assert send(client, theirs({"amount": 500_00}), **mine).status_code == 201
+    _, without = a_key(scopes=("take_statements",), cages=("C2",), wallets="none")
+    refused = send(client, theirs({"amount": 400_00}), Authorization=f"Bearer {without}")
+    assert said(refused) == (422, "unknown_account")
     refused = send(client, theirs({"amount": -500_00}, account=CASH), **mine)
     assert said(refused) == (422, "unknown_account")
     assert client.get(f"/api/v1/accounts/{CASH}/statements", headers=mine).status_code == 404
