@@ -11,9 +11,8 @@ from uuid import UUID
 from audit.disputes import wording
 from casino import cards
 from casino.models import Standing
-from casino.record import RoundRecord, Slot
+from casino.record import WAIVABLE, RoundRecord, Slot
 from settlement import settle
-from settlement.rules import doubts
 from settlement.settle import Considered, Question
 
 ANSWERS, ENDS = "answers", "ends"
@@ -100,7 +99,7 @@ def _facts(question: Question, subject: str) -> Iterator[list[dict[str, Any]]]:
     if "too_many_hands" in reasons:
         yield from _unbetted_hands(record)
     for reason in reasons:
-        if reason in doubts.WAIVABLE:
+        if reason in WAIVABLE:
             yield [{"kind": "hold_waived", "reason_code": reason}]
 
 

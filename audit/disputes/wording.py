@@ -22,6 +22,9 @@ _WAITS: Mapping[str, Said] = {
     "missing_banker": Said("ไม่ระบุเจ้ามือ", "no player was named as the bank"),
     "missing_declaration": Said("ยังไม่ประกาศผล", "a result is not declared"),
     "declared_differs": Said("ประกาศผลไม่ตรง", "the declared result differs"),
+    "records_differ": Said("สองเครื่องบันทึกเดิมพันไม่ตรงกัน", "two terminals differ on the bets"),
+    "check_in_doubt": Said("ไพ่เจ้ามือที่เช็คด้วยถูกเอาออก", "a dealer's card that a check met was removed"),
+    "number_jump": Said("เลขรอบกระโดด", "the round's number jumps"),
 }
 """Each reason to wait in a few words."""
 

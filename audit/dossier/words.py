@@ -45,8 +45,10 @@ EVENTS: Mapping[str, tuple[str, str]] = {
     "card_corrected": ("แก้ไพ่", "card corrected"),
     "card_removed": ("เอาไพ่ออก", "card removed"),
     "card_ruled": ("ชี้ขาดไพ่", "card ruled"),
+    "bet_ruled": ("ชี้ขาดเดิมพัน", "bet ruled"),
     "hold_waived": ("ยกเว้นการรอ", "hold waived"),
     "recorder_changed": ("เปลี่ยนเครื่องบันทึก", "recorder changed"),
     "mispay_put_right": ("แก้การจ่ายผิด", "mispay put right"),
+    "mispay_found": ("พบว่าจ่ายผิด", "mispay found"),
     "note": ("หมายเหตุ", "note"),
 }

@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from casino import cards, rounds
+from casino import cards, record, rounds
 from casino.models import Device
 from casino.refusals import Refusal
 from casino.rounds import Report
@@ -286,10 +286,10 @@ def _person_id(value: Any, path: str) -> str:
 
 _owner = _one_of(_seat, _wallet, {"person": (_person_id, True)})
 _slot = {"hand": (_hand, True), "position": (_position, True)}
-_hold = _pattern(
-    "awaiting_camera|missing_banker|missing_declaration|declared_differs",
-    "a hold that a supervisor may waive",
+_ruled_stake = _shape(
+    {"amount": (_whole(0, MOST_STAKE), True), "currency": (_pattern(r"[A-Z]{3}", "three letters"), True)}
 )
+_hold = _pattern("|".join(sorted(record.WAIVABLE)), "a hold that a supervisor may waive")
 
 KINDS: dict[str, dict[str, tuple[Check, bool]]] = {
     "round_opened": {
@@ -319,11 +319,24 @@ KINDS: dict[str, dict[str, tuple[Check, bool]]] = {
     "card_corrected": {**_slot, "card": (_card, True), "reason": (_reason, True)},
     "card_removed": {**_slot, "reason": (_reason, True)},
     "card_ruled": {**_slot, "card": (_card, True), "reason": (_reason, True)},
+    "bet_ruled": {
+        "wager": (_wager, True),
+        "hand": (_hand, True),
+        "owner": (_owner, True),
+        "stake": (_ruled_stake, True),
+        "reason": (_reason, True),
+    },
     "hold_waived": {"reason_code": (_hold, True), "reason": (_reason, True)},
     "round_closed": {},
     "round_voided": {"reason": (_reason, True)},
     "recorder_changed": {},
     "mispay_put_right": {"wager": (_wager, True), "paid": (_paid, True), "due": (_paid, True)},
+    "mispay_found": {
+        "wager": (_wager, True),
+        "paid": (_paid, True),
+        "due": (_paid, True),
+        "reason": (_reason, True),
+    },
     "note": {"text": (_text(2000), True), "kind": (_pattern(r"[a-z_]{1,40}", "a short word"), False)},
 }
 """The kinds a device may report, and the data of each: (check, must be there)."""

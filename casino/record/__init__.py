@@ -17,6 +17,7 @@ from casino.record.story import tell
 from casino.record.values import (
     DOUBTS_FLAGGED,
     HANDS,
+    WAIVABLE,
     Banker,
     Event,
     Feed,
@@ -35,6 +36,7 @@ from casino.record.written import findings_json, to_json
 __all__ = [
     "DOUBTS_FLAGGED",
     "HANDS",
+    "WAIVABLE",
     "Banker",
     "Event",
     "Feed",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from casino.record import bets
 from casino.record.told import BASE, CARD, Act, Story
 from casino.record.values import Event
 
@@ -60,6 +61,12 @@ def _card_removed(story: Story, event: Event) -> None:
             story.dealer_drew = False
 
 
+def _bet_ruled(story: Story, event: Event) -> None:
+    if not _unsigned(story, event):
+        bets.ruled(story, event)
+        story.supervised = True
+
+
 def _hold_waived(story: Story, event: Event) -> None:
     if not _unsigned(story, event):
         story.waived.add(event.data["reason_code"])
@@ -77,8 +84,18 @@ def _recorder_changed(story: Story, event: Event) -> None:
 
 
 def _mispay_put_right(story: Story, event: Event) -> None:
-    data = event.data
+    """Chips were put right, signed for or not: it is a question about play either way."""
     _unsigned(story, event)
+    _mispay(story, event)
+
+
+def _mispay_found(story: Story, event: Event) -> None:
+    if not _unsigned(story, event):
+        _mispay(story, event)
+
+
+def _mispay(story: Story, event: Event) -> None:
+    data = event.data
     paid, due = data["paid"], data["due"]
     story.find(
         "mispay",
@@ -95,11 +112,13 @@ def _note(story: Story, event: Event) -> None:
 
 
 HANDLERS: dict[str, Callable[[Story, Event], None]] = {
+    "bet_ruled": _bet_ruled,
     "card_ruled": _card_ruled,
     "card_removed": _card_removed,
     "hold_waived": _hold_waived,
     "round_voided": _round_voided,
     "recorder_changed": _recorder_changed,
     "mispay_put_right": _mispay_put_right,
+    "mispay_found": _mispay_found,
     "note": _note,
 }

@@ -8,8 +8,9 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from casino import cards
+from casino.record import bets
 from casino.record.told import AFTER_ALL, BASE, Act, Story
-from casino.record.values import HANDS, Finding, Hand, Lead, Read, RoundRecord, Slot
+from casino.record.values import HANDS, Finding, Hand, Lead, Read, RoundRecord, Slot, Wager
 
 _TAEM = tuple(min(cards.rank(card) + 1, 10) % 10 for card in cards.DECK)
 _DEALER = BASE["dealer"] // 8
@@ -20,6 +21,7 @@ _DOUBTS = (
     "duplicate_card",
     "reads_differ",
     "missing_card",
+    "number_jump",
 )
 
 
@@ -41,10 +43,11 @@ def stand(story: Story, *, lead: Lead, acts: bool, bare: RoundRecord | None = No
     """Return the record; ``acts=False`` leaves out whatever a supervisor did, ``bare`` is that
     other record.
     """
-    table = _Table(story, lead, _weigh(story, acts=acts) if story.acts else _NO_ACTS)
+    wagers, of_bets = bets.in_play(story, acts=acts)
+    of_bets += _of_staff(wagers)
+    table = _Table(story, lead, wagers, _weigh(story, acts=acts) if story.acts else _NO_ACTS)
     opened, closed = story.opened, story.closed
     voided = story.voided and acts
-    wagers = tuple(story.bets.values())
     declared = story.declared
     return RoundRecord(
         number=None if opened is None else opened.data["number"],
@@ -69,13 +72,21 @@ def stand(story: Story, *, lead: Lead, acts: bool, bare: RoundRecord | None = No
         else {},
         waived=frozenset(story.waived) if acts else frozenset(),
         doubts=() if voided else table.doubts(),
-        findings=_in_order([*story.findings, *table.findings]),
+        findings=_in_order([*story.findings, *of_bets, *table.findings]),
         bare=bare,
         turns=tuple(story.turns),
         dealt=tuple(story.dealt),
         swayed_by=_swayed(table.sway if bare is None else table.sway.union(bare.swayed_by)),
         story=story,
     )
+
+
+def _of_staff(wagers: Sequence[Wager]) -> list[Finding]:
+    return [
+        Finding("dealer_bet_on_guest", wager.id, (("hand", wager.hand), ("stake", wager.stake)))
+        for wager in wagers
+        if wager.owner.kind == "person"
+    ]
 
 
 def _swayed(leads: AbstractSet[Lead]) -> tuple[Lead, ...]:
@@ -136,9 +147,10 @@ def _rank(done: _Acts, base: int, key: int) -> int:
 class _Table:
     """The cards as they lie: slots first, then hands, then what no single hand shows."""
 
-    def __init__(self, story: Story, lead: Lead, done: _Acts) -> None:
+    def __init__(self, story: Story, lead: Lead, wagers: Sequence[Wager], done: _Acts) -> None:
         self.story = story
         self.lead = lead
+        self.wagers = wagers
         self.done = done
         self.drew = story.marks.keys() - done.unmarked
         self.by_hand: dict[int, list[Slot]] = {}
@@ -160,6 +172,8 @@ class _Table:
         if self.story.holed:
             self.doubted.add("sequence_gap")
             self.doubted.discard("missing_card")
+        if self.story.jumped:
+            self.doubted.add("number_jump")
         if not self.doubted:
             return ()
         return tuple([doubt for doubt in _DOUBTS if doubt in self.doubted])
@@ -255,8 +269,7 @@ class _Table:
 
     def _places_in_play(self) -> list[int]:
         """The places of hands with a wager, a draw mark or a card; the dealer's is always in play."""
-        story = self.story
-        places = {BASE[wager.hand] >> 3 for wager in story.bets.values()}
+        places = {BASE[wager.hand] >> 3 for wager in self.wagers}
         if self.drew:
             places.update([BASE[hand] >> 3 for hand in self.drew])
         for place, slots in self.by_hand.items():

@@ -12,7 +12,18 @@ from casino.record import acts, bets, feeds
 from casino.record.told import AFTER_ALL, BASE, CARD, Story
 from casino.record.values import Banker, Event, Gap, Read
 
-_WHILE_BETS_ARE_OPEN = frozenset({"round_opened", "bet_placed", "bet_changed", "bet_withdrawn", "note"})
+_WHILE_BETS_ARE_OPEN = frozenset(
+    {
+        "round_opened",
+        "bet_placed",
+        "bet_changed",
+        "bet_withdrawn",
+        "bet_ruled",
+        "hold_waived",
+        "note",
+        "recorder_changed",
+    }
+)
 
 
 def tell(events: Sequence[Event], *, unknown: Sequence[Gap], currency: str) -> Story:
@@ -27,9 +38,6 @@ def tell(events: Sequence[Event], *, unknown: Sequence[Gap], currency: str) -> S
     story.turn = AFTER_ALL
     for event in told.pages:
         acts.take(story, event)
-    for wager in story.bets.values():
-        if wager.owner.kind == "person":
-            story.find("dealer_bet_on_guest", wager.id, ("hand", wager.hand), ("stake", wager.stake))
     for gap in unknown:
         if gap.feed == "camera":
             story.find("camera_gap", "", ("source", gap.source), ("first", gap.first), ("last", gap.last))
@@ -167,6 +175,9 @@ def _round_opened(story: Story, event: Event) -> None:
         _out_of_order(story, event)
     data = event.data
     story.opened = event
+    if event.jumped_from is not None:
+        story.jumped = True
+        story.find("number_jump", "", ("number", data["number"]), ("last", event.jumped_from))
     if not story.direction:
         story.direction = data["direction"]
     banker = data.get("banker")

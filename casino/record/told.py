@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from casino import cards
-from casino.record.values import HANDS, Banker, Event, Finding, Read, Wager
+from casino.record.values import HANDS, Banker, Event, Finding, Owner, Read, Wager
 
 BASE = {hand: place * 8 for place, hand in enumerate(HANDS)}
 """A slot's key is its hand's base + its position (1–6), so that sorted keys are slots in
@@ -32,6 +32,16 @@ class Act(NamedTuple):
     own: bool = False
 
 
+class Ruling(NamedTuple):
+    """A supervisor's word, or a decision's, of what a wager is; a ``stake`` of 0 is no bet."""
+
+    wager: str
+    hand: str
+    owner: Owner
+    stake: int
+    currency: str
+
+
 @dataclass(slots=True)
 class Story:
     """Everything told, gathered event by event; ``standing`` makes the record of it.
@@ -39,13 +49,15 @@ class Story:
     ``marks`` are draw marks with their turn, ``drawn`` the hands that drew by mark or by third card,
     ``checked`` every hand checked at all, ``checks`` those whose check counted, with its place; ``dead``
     the positions of a hand that died in the story; ``supervised`` says that a supervisor's act changed
-    something.
+    something. ``bets`` are those in play by the recorder's word, ``placed`` every wager it ever placed, in order;
+    ``rulings`` of bets are in the order in which they count.
     """
 
     currency: str
     recorders: frozenset[str]
     holed: bool
     opened: Event | None = None
+    jumped: bool = False
     closed: Event | None = None
     bets_closed_ms: int | None = None
     direction: str = ""
@@ -54,7 +66,8 @@ class Story:
     deck: str = ""
     sheet_shown: str = ""
     bets: dict[str, Wager] = field(default_factory=dict)
-    placed: set[str] = field(default_factory=set)
+    placed: dict[str, None] = field(default_factory=dict)
+    rulings: list[Ruling] = field(default_factory=list)
     reads: dict[int, list[Read]] = field(default_factory=dict)
     read_by_camera: set[int] = field(default_factory=set)
     marks: dict[str, int] = field(default_factory=dict)

@@ -20,6 +20,19 @@ HANDS = (
 )
 """Every hand's name, in the order in which a record lists them."""
 
+WAIVABLE = frozenset(
+    {
+        "awaiting_camera",
+        "check_in_doubt",
+        "declared_differs",
+        "missing_banker",
+        "missing_declaration",
+        "number_jump",
+        "records_differ",
+    }
+)
+"""Reasons to hold that a supervisor may waive."""
+
 DOUBTS_FLAGGED = frozenset(
     {
         "too_many_hands",
@@ -42,7 +55,8 @@ class Event:
     sign-off counts for it, ``time_ms`` the device's word (pace only) and ``instant_ms`` the same put right
     (UTC, since 1970).
 
-    ``source`` is the device's code; a page's or decision's path.
+    ``source`` is the device's code; a page's or decision's path. ``jumped_from`` is the table's last round number
+    where a ``round_opened`` was recorded whose own is implausibly far above it; None: it is not.
     """
 
     kind: str
@@ -54,6 +68,7 @@ class Event:
     signed: bool = False
     time_ms: int = 0
     instant_ms: int = 0
+    jumped_from: int | None = None
 
 
 class Gap(NamedTuple):

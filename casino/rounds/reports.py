@@ -11,7 +11,16 @@ from casino.refusals import Refusal
 
 CAMERA_KINDS = frozenset({"card_dealt"})
 NEEDS_SIGNATURE = frozenset(
-    {"card_ruled", "card_removed", "round_voided", "hold_waived", "recorder_changed", "mispay_put_right"}
+    {
+        "bet_ruled",
+        "card_removed",
+        "card_ruled",
+        "hold_waived",
+        "mispay_found",
+        "mispay_put_right",
+        "recorder_changed",
+        "round_voided",
+    }
 )
 """Kinds that count only with a sign-off (a bare draw mark may be removed without one: the fold knows)."""
 

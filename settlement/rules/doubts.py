@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import NamedTuple
 
-from casino.record import Hand, RoundRecord, Slot
+from casino.record import WAIVABLE, Hand, RoundRecord, Slot
 from settlement.rules import hands as worth
 from settlement.rules import lookup
 from settlement.rules.house import HouseRules
@@ -26,10 +26,9 @@ REASONS = (
     "missing_banker",
     "missing_declaration",
     "declared_differs",
+    "number_jump",
 )
 """In the order in which they are listed."""
-
-WAIVABLE = frozenset({"awaiting_camera", "missing_banker", "missing_declaration", "declared_differs"})
 
 _OF_CARDS = frozenset(
     {"sequence_gap", "too_many_cards", "pok_drew", "duplicate_card", "reads_differ", "missing_card"}

@@ -131,6 +131,10 @@ _TOLD: dict[str, tuple[str, Callable[..., dict[str, Any]]]] = {
     "correct": ("card_corrected", lambda slot, card: _slot(slot, card=card, reason="slip")),
     "rule": ("card_ruled", lambda slot, card: _slot(slot, card=card, reason="seen on video")),
     "remove": ("card_removed", lambda slot: _slot(slot, reason="dead")),
+    "rule-bet": (
+        "bet_ruled",
+        lambda wager, hand, baht, *more: {**_bet(wager, hand, baht, *more), "reason": "seen on video"},
+    ),
     "waive": ("hold_waived", lambda code: {"reason_code": code, "reason": "seen"}),
     "close": ("round_closed", dict),
     "void": ("round_voided", lambda: {"reason": "misdeal"}),
@@ -138,6 +142,15 @@ _TOLD: dict[str, tuple[str, Callable[..., dict[str, Any]]]] = {
     "mispay": (
         "mispay_put_right",
         lambda wager, paid, due: {"wager": wager, "paid": thb(paid), "due": thb(due)},
+    ),
+    "found": (
+        "mispay_found",
+        lambda wager, paid, due: {
+            "wager": wager,
+            "paid": thb(paid),
+            "due": thb(due),
+            "reason": "seen on video",
+        },
     ),
     "note": ("note", lambda kind="": {"text": "two witnesses"} | ({"kind": kind} if kind else {})),
 }

@@ -55,14 +55,28 @@ WRITTEN: dict[str, list[dict[str, Any]]] = {
     "card_corrected": [SLOT | {"card": "2D"} | SEEN],
     "card_removed": [SLOT | SEEN],
     "card_ruled": [SLOT | {"card": "2D"} | SEEN],
+    "bet_ruled": [
+        {"wager": "w2", "hand": "p1", "owner": {"seat": 2}, "stake": THB} | SEEN,
+        {"wager": "w2", "hand": "p1", "owner": {"account": "player:A17"}, "stake": THB | {"amount": 0}}
+        | SEEN,
+    ],
     "hold_waived": [
         {"reason_code": code} | SEEN
-        for code in ("awaiting_camera", "missing_banker", "missing_declaration", "declared_differs")
+        for code in (
+            "awaiting_camera",
+            "missing_banker",
+            "missing_declaration",
+            "declared_differs",
+            "records_differ",
+            "check_in_doubt",
+            "number_jump",
+        )
     ],
     "round_closed": [{}],
     "round_voided": [SEEN],
     "recorder_changed": [{}],
     "mispay_put_right": [{"wager": "w1", "paid": THB | {"amount": 0}, "due": THB}],
+    "mispay_found": [{"wager": "w1", "paid": THB | {"amount": 0}, "due": THB} | SEEN],
     "note": [{"text": "two witnesses"}, {"text": "ล้มโต๊ะ", "kind": "table"}],
 }
 
@@ -175,6 +189,10 @@ BAD_FIELDS: list[tuple[str, dict[str, Any], str, str]] = [
     ("round_voided", {"reason": ""}, "invalid_value", "data.reason"),
     ("round_voided", {"reason": "x" * 501}, "invalid_value", "data.reason"),
     ("mispay_put_right", {"paid": THB | {"amount": -1}}, "invalid_value", "data.paid.amount"),
+    ("mispay_found", {"due": THB | {"amount": -1}}, "invalid_value", "data.due.amount"),
+    ("bet_ruled", {"stake": THB | {"amount": -1}}, "invalid_value", "data.stake.amount"),
+    ("bet_ruled", {"stake": THB | {"amount": 10**12 + 1}}, "invalid_value", "data.stake.amount"),
+    ("bet_ruled", {"wager": "bank"}, "invalid_value", "data.wager"),
     ("note", {"text": "x" * 2001}, "invalid_value", "data.text"),
 ]
 

@@ -1,9 +1,11 @@
 """How the reports of a round become its record: the story that its terminal tells."""
 
+from dataclasses import replace
+
 import pytest
 
 from casino import cards, record
-from casino.record import Event, Owner, Wager
+from casino.record import Event, Finding, Owner, RoundRecord, Wager
 from tests.casino.telling import TWO_HANDS, events_of, faces, flagged, hand_of, told
 
 # ── The story ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -110,15 +112,124 @@ def test_before_the_lock_a_bet_may_be_changed_and_withdrawn() -> None:
 @pytest.mark.parametrize(
     "closing",
     ["lock", "p1 3S", "p1 stays", "p1 draws", "p1 pok", "check p1", "dealer draws", "declare w1=1",
-     "remove p1.3", "rule p1.1 3S signed", "waive awaiting_camera signed", "tablet2: takes-over signed",
-     "close", "void"],
+     "remove p1.3", "rule p1.1 3S signed", "mispay w1 1 2", "found w1 1 2", "close", "void"],
 )  # fmt: skip
 def test_the_terminals_first_other_act_closes_the_bets(closing: str) -> None:
-    by = "tablet2: " if "takes-over" in closing else ""
-    found = told(f"bet w1 p1 100 \n {closing} \n {by}change w1 900")
+    found = told(f"bet w1 p1 100 \n {closing} \n change w1 900")
     assert [wager.stake for wager in found.wagers] == [100_00]
     assert "late_bet w1" in flagged(found)
     assert found.bets_closed_ms == 3_000
+
+
+@pytest.mark.parametrize(
+    "act",
+    ["note", "waive missing_banker", "waive missing_banker signed", "rule-bet w2 p2 50 signed", "rule-bet w2 p2 50",
+     "tablet2: takes-over signed"],
+)  # fmt: skip
+def test_what_is_said_of_bets_and_of_who_records_closes_no_bets(act: str) -> None:
+    by = "tablet2: " if "takes-over" in act else ""
+    found = told(f"bet w1 p1 100 \n {act} \n {by}change w1 900 \n {by}lock")
+    assert [wager.stake for wager in found.wagers if wager.id == "w1"] == [900_00]
+    assert "late_bet w1" not in flagged(found)
+    assert found.bets_closed_ms == 5_000
+
+
+# ── Bets that were ruled ──────────────────────────────────────────────────────────────────────────────────
+
+
+def bets_of(found: RoundRecord) -> list[str]:
+    return [
+        f"{one.id} {one.hand} {one.owner.kind}={one.owner.ref} {one.stake // 100}" for one in found.wagers
+    ]
+
+
+PLACED = "bet w1 p1 100 \n bet w2 p2 50 \n bet w3 p3 20"
+
+
+@pytest.mark.parametrize(
+    ("said", "bets"),
+    [
+        # A ruled bet keeps the place of its first placing, also where that came too late or was withdrawn.
+        ("lock \n page: rule-bet w1 p1 200", ["w1 p1 seat=1 200", "w2 p2 seat=2 50", "w3 p3 seat=3 20"]),
+        ("lock \n page: rule-bet w2 p4 50 seat=7", ["w1 p1 seat=1 100", "w2 p4 seat=7 50", "w3 p3 seat=3 20"]),
+        ("withdraw w1 \n lock \n page: rule-bet w1 p1 30",
+         ["w1 p1 seat=1 30", "w2 p2 seat=2 50", "w3 p3 seat=3 20"]),
+        # One never placed comes after all that were, also after those placed later; in the order of first rulings.
+        ("rule-bet w9 p9 5 signed \n bet w4 p4 10 \n lock \n page: rule-bet w8 p8 6 \n page: rule-bet w9 p9 7",
+         ["w1 p1 seat=1 100", "w2 p2 seat=2 50", "w3 p3 seat=3 20", "w4 p4 seat=4 10", "w9 p9 seat=9 7",
+          "w8 p8 seat=8 6"]),
+        ("lock \n bet w4 p4 10 \n page: rule-bet w9 p9 5 \n page: rule-bet w4 p4 10",
+         ["w1 p1 seat=1 100", "w2 p2 seat=2 50", "w3 p3 seat=3 20", "w4 p4 seat=4 10", "w9 p9 seat=9 5"]),
+        # The last that counts says what the bet is, and 0 that there is none.
+        ("lock \n page: rule-bet w1 p1 200 \n page: rule-bet w1 p1 0", ["w2 p2 seat=2 50", "w3 p3 seat=3 20"]),
+        ("lock \n page: rule-bet w1 p1 0 \n decision: rule-bet w1 p1 40",
+         ["w1 p1 seat=1 40", "w2 p2 seat=2 50", "w3 p3 seat=3 20"]),
+        ("lock \n rule-bet w1 p1 0", ["w1 p1 seat=1 100", "w2 p2 seat=2 50", "w3 p3 seat=3 20"]),
+        # Of rulings from several sources: the terminal's first, then pages' and decisions' as recorded.
+        ("page: rule-bet w1 p1 300 \n lock \n rule-bet w1 p1 400 signed",
+         ["w1 p1 seat=1 300", "w2 p2 seat=2 50", "w3 p3 seat=3 20"]),
+        # What the terminal says of a ruled bet, before or after, changes nothing.
+        ("rule-bet w1 p1 400 signed \n change w1 7 \n withdraw w1 \n lock",
+         ["w1 p1 seat=1 400", "w2 p2 seat=2 50", "w3 p3 seat=3 20"]),
+    ],
+)  # fmt: skip
+def test_over_all_bets_the_last_counting_ruling_says_what_a_bet_is(said: str, bets: list[str]) -> None:
+    assert bets_of(told(f"{PLACED} \n {said}")) == bets
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("rule-bet w1 dealer 100 seat=1", "hand"),
+        ("rule-bet w1 junk1 100 seat=1", "hand"),
+        ("rule-bet w1 p1 100 seat=1 USD", "currency"),
+    ],
+)
+def test_a_ruled_bet_that_nobody_could_place_is_not_in_play(said: str, why: str) -> None:
+    found = told(f"bet w1 p1 100 \n lock \n page: {said}")
+    assert found.wagers == ()
+    assert flagged(found) == ["bet_not_in_play w1", "bet_ruled w1"]
+    [finding] = [one for one in found.findings if one.kind == "bet_not_in_play"]
+    assert dict(finding.detail)["why"] == why
+
+
+def test_a_ruled_bet_is_always_flagged_with_what_it_was_and_what_it_is() -> None:
+    found = told(
+        f"{PLACED} \n lock \n page: rule-bet w1 p1 100 \n page: rule-bet w2 p4 0 \n page: rule-bet w9 p9 5"
+    )
+    assert [one for one in found.findings if one.kind == "bet_ruled"] == [
+        Finding(
+            "bet_ruled", "w1", (("hand", "p1"), ("before", 100_00), ("stake", 100_00), ("currency", "THB"))
+        ),
+        Finding("bet_ruled", "w2", (("hand", "p4"), ("before", 50_00), ("stake", 0), ("currency", "THB"))),
+        Finding("bet_ruled", "w9", (("hand", "p9"), ("stake", 5_00), ("currency", "THB"))),
+    ]
+
+
+def test_an_unsigned_ruling_of_a_bet_changes_nothing_and_is_flagged() -> None:
+    found = told("bet w1 p1 100 \n rule-bet w1 p1 200 \n lock")
+    assert bets_of(found) == ["w1 p1 seat=1 100"]
+    assert flagged(found) == ["unsigned_ruling w1"]
+
+
+def test_a_dealer_who_is_ruled_to_own_a_bet_is_flagged_and_one_whose_bet_went_is_not() -> None:
+    found = told("bet w1 p1 100 person=d1 \n bet w2 p2 100 \n lock \n page: rule-bet w1 p1 0 person=d1")
+    assert "dealer_bet_on_guest w1" not in flagged(found)
+    found = told("bet w1 p1 100 \n lock \n page: rule-bet w1 p1 100 person=d1")
+    assert "dealer_bet_on_guest w1" in flagged(found)
+
+
+def test_a_mispay_that_was_found_is_flagged_where_it_was_signed_for() -> None:
+    assert flagged(told(f"{TWO_HANDS} \n close \n found w1 100 200 signed")) == ["mispay w1"]
+    assert flagged(told(f"{TWO_HANDS} \n close \n page: found w1 100 200")) == ["mispay w1"]
+    assert flagged(told(f"{TWO_HANDS} \n close \n found w1 100 200")) == ["unsigned_ruling w1"]
+
+
+def test_an_opening_far_above_the_tables_last_number_is_held_and_flagged() -> None:
+    events, _ = events_of(f"open 9001 \n {TWO_HANDS} \n close")
+    found = record.fold([replace(events[0], jumped_from=12), *events[1:]])
+    assert found.doubts == ("number_jump",)
+    assert found.findings == (Finding("number_jump", "", (("number", 9001), ("last", 12))),)
 
 
 def test_a_note_and_a_cameras_card_close_nothing() -> None:

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from casino import cards as deck
-from casino.record import Gap, Owner, findings_json
+from casino.record import Gap, Owner, findings_json, fold
 from settlement.rules import conduct, doubts, hands, house, payouts, sentences, showdown
 from settlement.rules.house import HouseRules
 from settlement.rules.payouts import BankLine
 from settlement.rules.sentences import Said, sheets
-from tests.rules.given import a_round, case, folded, told
+from tests.rules.given import a_round, case, folded, short_round, told
 
 THAI = re.compile(r"[\u0e01-\u0e3a\u0e40-\u0e5b]")
 """Thai letters, marks and digits; the sign of the baht, U+0E3F, stands in both languages."""
@@ -271,6 +271,12 @@ def test_every_reason_to_hold_a_round_is_said_with_the_places_it_is_about() -> N
         rules = house.from_options("seed_base", options)
         ((reason, sentence),) = sentences.held(record, rules, payouts.judge(record, rules).reasons)
         said.setdefault(reason, []).append(complete(sentence))
+    events, _ = told(
+        short_round(bets={"p1": 100}, cards={"p1": "5S 2D", "dealer": "3C 3D"}, opened={"number": 9001})
+    )
+    record = fold([replace(events[0], jumped_from=12), *events[1:]])
+    ((reason, sentence),) = sentences.held(record, rules, ("number_jump",))
+    said.setdefault(reason, []).append(complete(sentence))
     assert set(said) == set(doubts.REASONS)
 
 

@@ -171,6 +171,16 @@ def _declared_differs(wait: _Wait) -> Said:
     return Said(f"{said.th} — ตรวจไพ่แล้วให้หัวหน้าชี้ขาด", f"{said.en} — check the cards, then a supervisor rules")
 
 
+def _number_jump(wait: _Wait) -> Said:
+    last = next((dict(one.detail)["last"] for one in wait.record.findings if one.kind == "number_jump"), None)
+    after = Said("", "") if last is None else Said(f" ต่อจาก {last}", f" after {last}")
+    return Said(
+        f"เลขรอบ {wait.record.number}{after.th} ห่างเกินไป — หัวหน้ายืนยันเลข หรือยกเลิกรอบ",
+        f"Its number is {wait.record.number}{after.en}, too far on"
+        " — a supervisor confirms the number, or voids the round",
+    )
+
+
 def _live(record: RoundRecord) -> dict[str, list[Slot]]:
     """The slots of each hand that hold a card, or are fought over."""
     found: dict[str, list[Slot]] = {}
@@ -204,4 +214,5 @@ _REASONS: Mapping[str, Callable[[_Wait], Said]] = {
     ),
     "missing_declaration": _missing_declaration,
     "declared_differs": _declared_differs,
+    "number_jump": _number_jump,
 }
