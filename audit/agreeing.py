@@ -60,7 +60,7 @@ def acts(piece: Piece) -> Iterator[Found]:
     such entry lacks its row."""
     between = {"since": piece.begins, "until": piece.ends}
     lag = timedelta(seconds=settings.RECONCILE["seal_lag_seconds"])
-    with connection.cursor() as cursor:
+    with reconcile.reading(), connection.cursor() as cursor:
         cursor.execute(_ENTRIES, between)
         entries = cursor.fetchall()
         cursor.execute(_ACTS, between | piece.ids)

@@ -85,7 +85,7 @@ def analyse() -> int:
     return 0
 
 
-@shared_task(name="audit.reconcile")
+@shared_task(name="audit.reconcile", time_limit=1_800, soft_time_limit=1_700)
 def compare_log() -> int:
     """Compare the chunks of runs that are about the log, a few for one bell; return how many."""
     compared = 0

@@ -10,7 +10,7 @@ from settlement.reconcile.chunks import ATTEMPTS, Claim, claim, failed, finish, 
 from settlement.reconcile.looking import PARTS, Look, Part, look, look_on
 from settlement.reconcile.runs import LEVELS, Progress, begin, begin_nightly, progress, ring_with
 from settlement.reconcile.tally import File, Single, Tally, Unseen
-from settlement.reconcile.window import Found, Piece, Window
+from settlement.reconcile.window import Found, Piece, Window, reading
 
 __all__ = [
     "ATTEMPTS",
@@ -35,6 +35,7 @@ __all__ = [
     "look",
     "look_on",
     "progress",
+    "reading",
     "ring_with",
     "sweep",
 ]

@@ -79,6 +79,27 @@ def claim(*, owner: str, levels: Sequence[str], limit: int = 1, run: UUID | None
     return [Claim(*[*row[:8], Window(*row[8:])]) for row in sorted(rows)]
 
 
+_PROLONG = """
+UPDATE settlement_chunk SET lease_until = clock_timestamp() + make_interval(secs => %(lease)s)
+ WHERE id = %(chunk)s AND state = 'claimed' AND attempts = %(attempt)s AND owner = %(owner)s RETURNING id
+"""
+
+
+def prolong(claimed: Claim) -> bool:
+    """Let a claim run for another lease, in a transaction of its own; False where it is not ours any more."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _PROLONG,
+            {
+                "lease": settings.RECONCILE["lease_seconds"],
+                "chunk": claimed.chunk,
+                "attempt": claimed.attempt,
+                "owner": claimed.owner,
+            },
+        )
+        return cursor.fetchone() is not None
+
+
 _DONE = """
 UPDATE settlement_chunk SET state = 'done', owner = '', lease_until = NULL, trouble = ''
  WHERE id = %(chunk)s AND state = 'claimed' AND attempts = %(attempt)s AND owner = %(owner)s RETURNING id

@@ -1,15 +1,18 @@
-"""Comparing one chunk: everything of it is read as of one moment, and nothing is written while it is."""
+"""Comparing one chunk: read, then compute outside of any transaction, then write under the number of the claim.
+
+While it computes, the claim is prolonged: a slow machine makes a chunk slower and does not lose it to another worker.
+"""
 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.conf import settings
 
 from casino import events
 from settlement.reconcile import chunks
@@ -56,6 +59,8 @@ def look(claim: Claim, *, parts: Mapping[str, Mapping[str, Part]], now: datetime
     """Compare a claimed chunk by the part of its level, and take in what it came to."""
     try:
         tally = _compare(claim, parts[claim.level][claim.part], now=now)
+    except _ClaimLost:
+        return _lost(claim)
     except Exception as trouble:
         log.exception("chunk %d of run %s could not be compared", claim.chunk, claim.run)
         named = f"{type(trouble).__name__}: {trouble}"
@@ -69,22 +74,29 @@ def look(claim: Claim, *, parts: Mapping[str, Mapping[str, Part]], now: datetime
     taken_in = events.attempt(
         lambda _: chunks.finish(claim, tally), actor=events.SERVICE, request_id=request_id, now=now
     )
-    if not taken_in:
-        log.warning(
-            "chunk %d of run %s was somebody else's by the time it was compared", claim.chunk, claim.run
-        )
-    return Look(claim, taken_in=taken_in)
+    return Look(claim, taken_in=True) if taken_in else _lost(claim)
+
+
+class _ClaimLost(Exception):
+    """The lease was over and the chunk given back while it was compared."""
+
+
+def _lost(claim: Claim) -> Look:
+    log.warning("chunk %d of run %s was somebody else's by the time it was compared", claim.chunk, claim.run)
+    return Look(claim, taken_in=False)
 
 
 def _compare(claim: Claim, part: Part, *, now: datetime) -> Tally:
-    with _reading():
-        return Tally(claim.level).add_all(part(claim.piece(now=now)))
+    return Tally(claim.level).add_all(_prolonged(claim, part(claim.piece(now=now))))
 
 
-@contextmanager
-def _reading() -> Iterator[None]:
-    """Read as of one moment, in a transaction that cannot write and so holds up no sealing."""
-    with transaction.atomic(durable=True):
-        with connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        yield
+def _prolonged(claim: Claim, found: Iterator[Found]) -> Iterator[Found]:
+    """Pass on what a part finds, and prolong the claim whenever a third of its lease has gone by."""
+    third = settings.RECONCILE["lease_seconds"] / 3
+    prolonged = time.monotonic()
+    for one in found:
+        yield one
+        if time.monotonic() - prolonged > third:
+            if not chunks.prolong(claim):
+                raise _ClaimLost
+            prolonged = time.monotonic()

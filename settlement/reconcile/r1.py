@@ -16,9 +16,19 @@ from uuid import UUID
 from settlement import settle
 from settlement.breaks import NewBreak, fingerprint
 from settlement.reconcile.tally import Single
-from settlement.reconcile.window import MS_OF_ID, Found, Level, Piece, Slice, Window, cut_by, rows_of
+from settlement.reconcile.window import (
+    MS_OF_ID,
+    Found,
+    Level,
+    Piece,
+    Slice,
+    Window,
+    cut_by,
+    reading,
+    rows_of,
+)
 from settlement.settle import judgement, postings
-from settlement.settle.cases import Case
+from settlement.settle.cases import Case, Gathered
 from settlement.settle.judgement import Inputs
 
 BATCH = 200
@@ -73,9 +83,17 @@ SELECT s.id, s.round_id, s.revision, s.outcome, s.sheet_id, sheet.sha256,
 def settlements(piece: Piece) -> Iterator[Found]:
     """Each revision settled in the slice comes to what was stored of it."""
     low, high = piece.ids["low"], piece.ids["high"]
-    while batch := _read(low, high):
-        for stored, case in _with_cases(batch):
-            yield _judged(stored, case)
+    while True:
+        with reading():
+            batch = _read(low, high)
+            gathered = list(_with_rounds(batch))
+        if not batch:
+            return
+        for by_round, rounds in gathered:
+            for case in rounds.each():
+                yield _judged(by_round.pop(case.id), case)
+            for stored in by_round.values():
+                yield _judged(stored, None)
         low = UUID(int=batch[-1].id.int + 1)
 
 
@@ -91,18 +109,17 @@ def _plain(column: Any) -> Any:
     return json.loads(column) if isinstance(column, str) and column[:1] in ("[", "{") else column
 
 
-def _with_cases(batch: Sequence[Stored]) -> Iterator[tuple[Stored, Case | None]]:
+def _with_rounds(batch: Sequence[Stored]) -> Iterator[tuple[dict[UUID, Stored], Gathered]]:
     """Read what each was judged on; a round with several revisions in the batch is read once for each of them."""
     left = list(batch)
     while left:
         now: dict[UUID, Stored] = {}
-        for stored in left:
-            now.setdefault(stored.round, stored)
-        cases = settle.read(list(now), lock=False, cites={round: one.cites for round, one in now.items()})
-        by_round = {case.id: case for case in cases}
-        for stored in now.values():
-            yield stored, by_round.get(stored.round)
-        left = [stored for stored in left if stored not in now.values()]
+        again = [stored for stored in left if now.setdefault(stored.round, stored) is not stored]
+        yield (
+            now,
+            settle.gather(list(now), lock=False, cites={round: one.cites for round, one in now.items()}),
+        )
+        left = again
 
 
 def _judged(stored: Stored, case: Case | None) -> Single:

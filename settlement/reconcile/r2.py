@@ -13,7 +13,18 @@ from typing import Any
 
 from settlement.breaks import NewBreak
 from settlement.reconcile.tally import Single
-from settlement.reconcile.window import MS_OF_ID, Found, Level, Piece, Slice, Window, cut_by, grace, rows_of
+from settlement.reconcile.window import (
+    MS_OF_ID,
+    Found,
+    Level,
+    Piece,
+    Slice,
+    Window,
+    cut_by,
+    grace,
+    reading,
+    rows_of,
+)
 
 SLOT_MS = 5 * 60 * 1000
 
@@ -117,21 +128,39 @@ SELECT r.id, r.currency, r.settled_in, r.gaming_day, coalesce(j.orig_day, j.gami
 def rounds(piece: Piece) -> Iterator[Found]:
     """Each round that was reported is settled for what was staked, in its currency and on its day."""
     between: dict[str, Any] = {"since": piece.begins, "until": min(piece.ends, piece.window.until)}
-    differing: list[tuple[str, datetime]] = []
-    for code, slot, *sums, waiting in rows_of(_DIGESTS, between):
+    digests, opened, elsewhere = _read_rounds(between)
+    for code, slot, *sums, waiting in digests:
         key = f"tables/{code}/{slot.isoformat()}"
-        if sums[:3] == sums[3:]:
+        if _agree(sums):
             yield Single(key, sums[:3], records=sums[0] or 0)
-        else:
-            differing.append((code, slot))
         if waiting:
             yield Single(f"{key}/open", [], is_pending=True, records=waiting)
-    if differing:
-        codes, slots = zip(*differing, strict=True)
-        for row in rows_of(_OPENED, between | {"codes": list(codes), "slots": list(slots)}):
-            yield _opened(row, piece)
-    for id, currency, settled_in, played, posted in rows_of(_ELSEWHERE, between):
+    for row in opened:
+        yield _opened(row, piece)
+    for id, currency, settled_in, played, posted in elsewhere:
         yield _elsewhere(f"rounds/{id}", currency, settled_in, played, posted)
+
+
+Rows = list[tuple[Any, ...]]
+
+
+def _read_rounds(between: dict[str, Any]) -> tuple[Rows, Rows, Rows]:
+    """Read the digests, the rounds of those that differ, and the rounds of another currency or day, as of one
+    moment."""
+    with reading():
+        digests = list(rows_of(_DIGESTS, between))
+        differing: list[tuple[str, datetime]] = [
+            (code, slot) for code, slot, *sums, _ in digests if not _agree(sums)
+        ]
+        opened: Rows = []
+        if differing:
+            codes, slots = zip(*differing, strict=True)
+            opened = list(rows_of(_OPENED, between | {"codes": list(codes), "slots": list(slots)}))
+        return digests, opened, list(rows_of(_ELSEWHERE, between))
+
+
+def _agree(sums: list[Any]) -> bool:
+    return sums[:3] == sums[3:]
 
 
 def _opened(row: tuple[Any, ...], piece: Piece) -> Single:

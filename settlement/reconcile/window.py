@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 
 from settlement.reconcile.tally import File, Single, Unseen
 
@@ -121,6 +122,18 @@ def cut_by(part: str, window: Window, *, at: str, rows: str, size: int) -> Itera
 
 MS_OF_ID = "('x' || substr(replace({id}::text, '-', ''), 1, 12))::bit(48)::bigint"
 """The millisecond in a UUID version 7, in SQL."""
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Read as of one moment, in a transaction that cannot write and so holds up no sealing.
+
+    Only statements belong in it: the database ends a transaction that is idle while somebody computes.
+    """
+    with transaction.atomic(durable=True):
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield
 
 
 def rows_of(statement: str, parameters: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:

@@ -6,7 +6,7 @@ for one round and for ten thousand. ``covering`` sets money aside before the car
 now. A fault in judging can never lose a card: recording is over before any of this begins.
 """
 
-from settlement.settle.cases import Case, read
+from settlement.settle.cases import Case, Gathered, gather, read
 from settlement.settle.considering import STANDS, Considered, Question, question
 from settlement.settle.covering import Cover, Refused, cover, preview
 from settlement.settle.docket import Settled
@@ -20,6 +20,7 @@ __all__ = [
     "Case",
     "Considered",
     "Cover",
+    "Gathered",
     "Question",
     "Refused",
     "Reviewed",
@@ -28,6 +29,7 @@ __all__ = [
     "correct",
     "cover",
     "effective",
+    "gather",
     "keep_days_open",
     "lines_sha256",
     "of_bank",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,8 @@ from django.db import connection
 
 from casino import devices, record, rounds
 from casino.models import Standing
-from casino.record import RoundRecord
+from casino.record import Gap, RoundRecord
+from casino.rounds import Recorded
 from settlement import external, rule_sheets
 from settlement.external import Kept, System
 from settlement.ledger import Held
@@ -142,31 +143,60 @@ def read(
     names it: then with the fold of the events that were not late and those late ones (by RoundEvent id) it cites.
     Five statements at the most, whatever the number of rounds; one less when every sheet was met before.
     """
+    return list(gather(ids, lock=lock, cites=cites).each())
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Rounds as they were read and not folded yet. Who holds no lock ends its transaction before it folds hundreds."""
+
+    cases: list[Case]
+    wanted: list[Case]
+    recorded: Mapping[UUID, Sequence[Recorded]]
+    gaps: Mapping[UUID, Sequence[Gap]]
+    cites: Mapping[UUID, Collection[int]]
+
+    def each(self) -> Iterator[Case]:
+        """Fold and return the rounds one by one. No statement."""
+        wanted = {case.id for case in self.wanted}
+        for case in self.cases:
+            if case.id in wanted:
+                self._fold(case)
+            yield case
+
+    def _fold(self, case: Case) -> None:
+        recorded = self.recorded[case.id]
+        named = frozenset(self.cites.get(case.id, ()))
+        counted = [item for item in recorded if not item.late or item.event.place in named]
+        case.record = record.fold(
+            [item.event for item in counted],
+            # A gap did not keep the round from settling then, so it does not keep a correction from being read now.
+            unknown=() if case.finished else self.gaps.get(case.id, ()),
+            currency=case.currency,
+        )
+        case.upto = max((item.event.place for item in recorded), default=0)
+        case.late = tuple(item.event.place for item in recorded if item.late)
+        case.clock_off = any(item.clock_off for item in counted)
+
+
+def gather(
+    ids: Collection[UUID], *, lock: bool, cites: Mapping[UUID, Collection[int]] | None = None
+) -> Gathered:
+    """Read what ``read`` reads, by the same statements, and leave the folding to the caller."""
     cites = cites or {}
     cases = _rows(ids, lock=lock)
     wanted = [case for case in cases if not case.finished or case.id in cites]
     if not wanted:
-        return cases
+        return Gathered(cases, [], {}, {}, cites)
     recorded = rounds.recorded([case.id for case in wanted])
     gaps = devices.gaps_touching(wanted)
     sheets = rule_sheets.load({case.sheet_id for case in wanted if case.sheet_id})
     for case in wanted:
-        named = frozenset(cites.get(case.id, ()))
-        counted = [item for item in recorded[case.id] if not item.late or item.event.place in named]
-        case.record = record.fold(
-            [item.event for item in counted],
-            # A gap did not keep the round from settling then, so it does not keep a correction from being read now.
-            unknown=() if case.finished else gaps.get(case.id, ()),
-            currency=case.currency,
-        )
-        case.upto = max((item.event.place for item in recorded[case.id]), default=0)
-        case.late = tuple(item.event.place for item in recorded[case.id] if item.late)
-        case.clock_off = any(item.clock_off for item in counted)
         if case.sheet_id is not None:
             case.house = sheets[case.sheet_id]
             case.sheet_sha256 = case.house.sha256
     _read_covers(wanted)
-    return cases
+    return Gathered(cases, wanted, recorded, gaps, cites)
 
 
 def lock(round_id: UUID) -> None:

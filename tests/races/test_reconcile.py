@@ -7,19 +7,22 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import IntegrityError, connection
+from django.db import DatabaseError, IntegrityError, connection
 from django.utils import timezone
 
-from casino import events
+from casino import events, record
 from deploy.local import place
 from settlement import reconcile
 from settlement.models import Break, Chunk, Result, Run
-from settlement.reconcile import Claim, Tally
+from settlement.reconcile import Claim, Tally, chunks
+from settlement.settle import cases
 from tests import world
 from tests.races import together
 from tests.races.together import Unlocked
@@ -262,3 +265,73 @@ def test_the_bell_rings_when_the_run_is_committed_and_not_before() -> None:
         assert rung == [False]
     finally:
         reconcile.runs._ringer[:] = before
+
+
+# -- a machine that is busy with something else --------------------------------------------------------------------
+
+
+@contextmanager
+def slow_folding(settings: Any, between: Callable[[], Any]) -> Iterator[list[int]]:
+    """Folding a round takes longer than the database lets a transaction idle, and half a lease; ``between`` happens
+    meanwhile. Yields how many rounds were folded."""
+    settings.RECONCILE = settings.RECONCILE | {"lease_seconds": 1}
+    folded: list[int] = []
+
+    def slowly(*told: Any, **how: Any) -> Any:
+        folded.append(len(folded))
+        time.sleep(0.5)
+        between()
+        return record.fold(*told, **how)
+
+    connection.ensure_connection()
+    connection.cursor().execute("SET idle_in_transaction_session_timeout = '200ms'")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(cases, "record", SimpleNamespace(fold=slowly, to_json=record.to_json))
+        yield folded
+
+
+def test_control_a_claim_that_nobody_prolongs_is_given_back_while_it_is_compared(settings: Any) -> None:
+    run = begun(levels=("R1",), size=1000)
+    swept_away: list[int] = []
+    with slow_folding(settings, lambda: swept_away.append(swept())), pytest.MonkeyPatch.context() as patched:
+        patched.setattr(chunks, "prolong", lambda claim: True)
+        look = reconcile.look_on(owner="slow", now=timezone.now(), request_id="race", run=run.id)
+    assert look is not None
+    assert not look.taken_in
+    assert sum(swept_away) == 1
+
+
+def test_a_slow_machine_compares_a_day_slower_and_gives_nothing_up(settings: Any) -> None:
+    digest = worked(begun(levels=("R1",), size=1000)).digest
+    run = begun(levels=("R1",), size=1000)
+    swept_away: list[int] = []
+    with slow_folding(settings, lambda: swept_away.append(swept())) as folded:
+        worked(run)
+    assert (run.outcome, run.digest) == ("matched", digest)
+    assert (len(folded), sum(swept_away)) == (4, 0)
+    assert set(Chunk.objects.filter(run=run).values_list("attempts", flat=True)) == {1}
+
+
+def test_a_claim_that_was_lost_is_not_prolonged(settings: Any) -> None:
+    run = begun(levels=("R0",))
+    late = claimed(run, "frozen")
+    swept()
+    assert chunks.prolong(late) is False
+    again = claimed(run, "another")
+    assert chunks.prolong(late) is False
+    assert chunks.prolong(again) is True
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "owner = 'thief'",
+        "attempts = attempts + 1",
+        "lease_until = lease_until - interval '1 s'",
+        "upper = upper + 1",
+    ],
+)
+def test_prolonging_a_claim_changes_nothing_but_its_end(forged: str) -> None:
+    claimed(begun(levels=("R0",)), "holder")
+    with pytest.raises(DatabaseError), connection.cursor() as cursor:
+        cursor.execute(f"UPDATE settlement_chunk SET {forged} WHERE state = 'claimed'")
