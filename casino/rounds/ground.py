@@ -192,7 +192,8 @@ class Ground:
             " FROM casino_round r JOIN casino_tablesession s ON s.id = r.session_id"
             " WHERE r.id = ANY(%(ids)s::uuid[] || ARRAY(SELECT alias_of_id FROM casino_round"
             "                                   WHERE id = ANY(%(ids)s::uuid[]) AND alias_of_id IS NOT NULL))"
-            " OR (r.session_id = %(session)s AND r.number = ANY(%(numbers)s::int[]))"
+            # The number of an alias claims nothing; saying so lets the index of numbers serve.
+            " OR (r.session_id = %(session)s AND r.number = ANY(%(numbers)s::int[]) AND r.alias_of_id IS NULL)"
             " OR (r.session_id = %(session)s AND r.standing = 'held' AND 'sequence_gap' = ANY(r.reasons))"
             " ORDER BY r.id FOR UPDATE OF r",
             {"ids": ids, "session": self.session, "numbers": numbers},
