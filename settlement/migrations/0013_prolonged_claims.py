@@ -32,6 +32,6 @@ END $$;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("settlement", "0011_external")]
+    dependencies = [("settlement", "0012_chips_outside")]
 
     operations = [migrations.RunSQL(GOES_ON, migrations.RunSQL.noop)]
