@@ -6,7 +6,7 @@ class DeployConfig(AppConfig):
     verbose_name = "Deploy: the three layers as one service"
 
     def ready(self) -> None:
-        from deploy import celery, checks, openapi  # noqa: F401  each registers what it holds
+        from deploy import celery, checks  # noqa: F401  each registers what it holds
         from settlement import external, webhooks
 
         webhooks.ring_with(_wake)

@@ -286,7 +286,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["casino.api.rights.Declared"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "deploy.openapi.schema.Described",
     "EXCEPTION_HANDLER": "deploy.errors.problem",
     "UNICODE_JSON": True,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
@@ -301,6 +301,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": r"/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [],  # enumerations stand where they are used, without made-up names
 }
 
 # ── Wake-up calls ────────────────────────────────────────────────────────────────────────────────────

@@ -3,16 +3,17 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from deploy import csp_reports, health
+from deploy.openapi.views import Schema
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
     path("api/v1/", include("casino.urls")),
     path("api/v1/", include("settlement.urls")),
     path("api/v1/", include("audit.urls")),
-    path("api/schema/", SpectacularJSONAPIView.as_view(), name="schema"),
+    path("api/schema/", Schema.as_view(), name="schema"),
     path("api/docs/", SpectacularSwaggerSplitView.as_view(), name="docs"),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),

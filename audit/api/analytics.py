@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from audit import analytics
 from audit.models import Analysis, AnalysisResult
 from casino.api.door import Door, Shape, SignedMoney, described, money, page_of, uuid_of
+from casino.api.operations import refuses
 from casino.events import Act
 from casino.refusals import Refusal
 
@@ -130,7 +131,7 @@ class AnalysisScreen(Door):
         raise Refusal("not_found")
 
 
-class RunShape(Shape):
+class AnalysisRunShape(Shape):
     gaming_day = serializers.DateField()
 
 
@@ -140,8 +141,12 @@ class AnalysisRuns(Door):
     declares: ClassVar = {"POST": "run_analytics"}
 
     @extend_schema(
-        operation_id="askForAnalyses", request=RunShape, parameters=[KEY], responses={202: AnalysesShown}
+        operation_id="askForAnalyses",
+        request=AnalysisRunShape,
+        parameters=[KEY],
+        responses={202: AnalysesShown},
     )
+    @refuses("day_not_over")
     def post(self, request: Request) -> Response:
         """Ask for a look at an ended day; a worker does it within minutes."""
 
@@ -152,7 +157,7 @@ class AnalysisRuns(Door):
                 "screens": [_shown(one, None) for one in asked],
             }
 
-        return self.once(lambda: self.body(RunShape), do)
+        return self.once(lambda: self.body(AnalysisRunShape), do)
 
 
 DeckRoundsShown = described(

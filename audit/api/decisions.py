@@ -26,6 +26,7 @@ from audit.api.disputes import (
 from audit.models import Decision, Dispute
 from casino.api import payloads
 from casino.api.door import Door, Shape, described
+from casino.api.operations import refuses
 from casino.events import Act
 from casino.refusals import Refusal
 
@@ -53,6 +54,7 @@ class DisputeClaim(Door):
     declares: ClassVar = {"POST": "work_dispute"}
 
     @extend_schema(operation_id="claimDispute", request=None, parameters=[KEY], responses={200: ClaimShown})
+    @refuses("already_decided", "claimed", "sod_violation")
     def post(self, request: Request, dispute: UUID) -> Response:
         """Take a free dispute."""
 
@@ -74,6 +76,7 @@ class DisputeRenewal(Door):
     @extend_schema(
         operation_id="renewClaim", request=TokenShape, parameters=[KEY], responses={200: ClaimShown}
     )
+    @refuses("already_decided", "claim_lost")
     def post(self, request: Request, dispute: UUID) -> Response:
         """Extend one's own claim."""
 
@@ -95,6 +98,7 @@ class DisputeTakeOver(Door):
     @extend_schema(
         operation_id="takeOverDispute", request=ReasonShape, parameters=[KEY], responses={200: ClaimShown}
     )
+    @refuses("already_decided", "sod_violation")
     def post(self, request: Request, dispute: UUID) -> Response:
         """Take a dispute over; what its former holder had open decides nothing any more."""
 
@@ -119,6 +123,7 @@ class DisputeSnooze(Door):
     @extend_schema(
         operation_id="snoozeDispute", request=SnoozeShape, parameters=[KEY], responses={200: DisputeShown}
     )
+    @refuses("already_decided", "sod_violation")
     def post(self, request: Request, dispute: UUID) -> Response:
         """Put a dispute off until a time before its deadline."""
 
@@ -170,6 +175,14 @@ class DisputeProposals(Door):
     @extend_schema(
         operation_id="proposeFacts", request=ProposalShape, parameters=[KEY], responses={201: ProposalShown}
     )
+    @refuses(
+        "already_decided",
+        "claim_lost",
+        "round_not_opened",
+        "round_not_settled",
+        "secret_needed",
+        "sod_violation",
+    )
     def post(self, request: Request, dispute: UUID) -> Response:
         """Propose facts; the answer shows what would come of them, and the hash that deciding them needs."""
 
@@ -194,6 +207,7 @@ class DisputeProposals(Door):
         return self.once(prepare, do)
 
     @extend_schema(operation_id="withdrawProposal", parameters=[KEY], responses={200: DisputeShown})
+    @refuses("already_decided", "nothing_proposed")
     def delete(self, request: Request, dispute: UUID) -> Response:
         """Take back one's own standing proposal."""
 
@@ -223,6 +237,19 @@ class DisputeDecision(Door):
 
     @extend_schema(
         operation_id="decideDispute", request=DecideShape, parameters=[KEY], responses={200: DecisionShown}
+    )
+    @refuses(
+        "already_decided",
+        "claim_lost",
+        "day_sealed",
+        "nothing_proposed",
+        "round_held",
+        "round_not_opened",
+        "round_not_settled",
+        "secret_needed",
+        "sod_violation",
+        "stale_proposal",
+        "two_people_needed",
     )
     def post(self, request: Request, dispute: UUID) -> Response:
         """Decide another's proposal by its hash, or propose and decide at once below the threshold.

@@ -15,6 +15,7 @@ from audit import disputes
 from audit.models import Decision, Dispute, Proposal
 from casino import people
 from casino.api.door import Door, Shape, SignedMoney, described, money, page_of, uuid_of
+from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Round
 from casino.refusals import Refusal
@@ -196,6 +197,7 @@ class Disputes(Door):
             )
         },
     )
+    @refuses("not_found")
     def get(self, request: Request) -> Response:
         """List a page of disputes, earliest deadline first."""
         page = page_of(request)
@@ -221,6 +223,15 @@ class Disputes(Door):
 
     @extend_schema(
         operation_id="raiseDispute", request=RaiseShape, parameters=[KEY], responses={201: DisputeShown}
+    )
+    @refuses(
+        "dispute_followed",
+        "dispute_open",
+        "dispute_undecided",
+        "flag_answered",
+        "not_found",
+        "round_not_opened",
+        "round_not_settled",
     )
     def post(self, request: Request) -> Response:
         """Raise a dispute about a round, or a hand, slot or wager of it; ``follows`` links it to a decided one."""
@@ -264,6 +275,7 @@ class DisputeDetail(Door):
             )
         },
     )
+    @refuses("invalid_value", "round_not_opened", "round_not_settled")
     def get(self, request: Request, dispute: UUID) -> Response:
         """Read a dispute; a decided one has no options any more."""
         found = one(self, dispute)

@@ -16,6 +16,7 @@ from audit import dossier
 from audit.api.proofs import query
 from audit.dossier import Dossier
 from casino.api import door
+from casino.api.operations import refuses
 
 ZIP = "application/zip"
 
@@ -48,6 +49,7 @@ class RoundDossier(door.Door):
     renderer_classes = (JSONRenderer, Zipped)
 
     @extend_schema(operation_id="round_dossier", **_DESCRIBED)
+    @refuses("invalid_value", "not_sealed_yet", "tree_damaged")
     def get(self, request: Request, round: UUID) -> HttpResponse:
         kept = _kept(request)
         return _download(self.act(lambda _: dossier.of_round(round, kept=kept)))
@@ -60,6 +62,7 @@ class DisputeDossier(door.Door):
     renderer_classes = (JSONRenderer, Zipped)
 
     @extend_schema(operation_id="dispute_dossier", **_DESCRIBED)
+    @refuses("invalid_value", "not_sealed_yet", "tree_damaged")
     def get(self, request: Request, dispute: UUID) -> HttpResponse:
         kept = _kept(request)
         return _download(self.act(lambda _: dossier.of_dispute(dispute, kept=kept)))

@@ -16,6 +16,7 @@ from audit.api.disputes import DisputeShown, dispute_shown
 from audit.models import Flag
 from casino import people
 from casino.api.door import Door, Shape, described, page_of, uuid_of
+from casino.api.operations import refuses
 from casino.events import Act
 from casino.refusals import Refusal
 from settlement.api import shown
@@ -94,6 +95,7 @@ class Flags(Door):
             )
         },
     )
+    @refuses("not_found")
     def get(self, request: Request) -> Response:
         """List a page of flags by keyset."""
         page = page_of(request)
@@ -141,6 +143,7 @@ class FlagClosing(Door):
     declares: ClassVar = {"POST": "answer_flag"}
 
     @extend_schema(operation_id="closeFlag", request=CloseShape, parameters=[KEY], responses={200: FlagShown})
+    @refuses("flag_answered", "sod_violation")
     def post(self, request: Request, flag: UUID) -> Response:
         """Close an open flag."""
 
@@ -162,6 +165,14 @@ class FlagDispute(Door):
 
     @extend_schema(
         operation_id="disputeFlag", request=FlagDisputeShape, parameters=[KEY], responses={201: DisputeShown}
+    )
+    @refuses(
+        "dispute_followed",
+        "dispute_open",
+        "dispute_undecided",
+        "flag_answered",
+        "round_not_opened",
+        "round_not_settled",
     )
     def post(self, request: Request, flag: UUID) -> Response:
         """Raise a dispute from an open flag about a round."""

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from audit import proofs
 from audit.proofs import Footer
 from casino.api.door import Door, day_in_path, described
+from casino.api.operations import refuses
 
 FooterShown = described(
     "ReportFooter",
@@ -32,6 +33,7 @@ class DayFooter(Door):
     declares: ClassVar = {"GET": "read_days"}
 
     @extend_schema(operation_id="readDayReportFooter", responses={200: FooterShown})
+    @refuses("not_sealed_yet", "tree_damaged")
     def get(self, request: Request, day: str) -> Response:
         """Read what is printed under the report: a checkpoint that whoever keeps it can hold the house to."""
         return _shown(proofs.footer(action="day.sealed", subject=f"days/{day_in_path(day)}"))
@@ -43,6 +45,7 @@ class ShiftFooter(Door):
     declares: ClassVar = {"GET": "read_shifts"}
 
     @extend_schema(operation_id="readShiftReportFooter", responses={200: FooterShown})
+    @refuses("not_sealed_yet", "tree_damaged")
     def get(self, request: Request, shift: UUID) -> Response:
         """Read what is printed under the report: a checkpoint that whoever keeps it can hold the house to."""
         return _shown(proofs.footer(action="shift.closed", subject=f"shifts/{shift}"))

@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from audit import proofs
 from audit.proofs import Inclusion
 from casino.api import door
+from casino.api.operations import refuses
 from casino.refusals import Refusal
 
 
@@ -74,6 +75,7 @@ class Checkpoint(door.Door):
     renderer_classes = (JSONRenderer, PlainText)
 
     @extend_schema(operation_id="audit_checkpoint", responses={(200, "text/plain"): OpenApiTypes.STR})
+    @refuses("not_sealed_yet")
     def get(self, request: Request) -> HttpResponse:
         note = proofs.newest().note.encode()
         headers = {
@@ -92,6 +94,7 @@ class EntryProof(door.Door):
     declares: ClassVar = {"GET": "read_log"}
 
     @extend_schema(operation_id="audit_entry_proof", responses=InclusionAnswer)
+    @refuses("not_sealed_yet", "tree_damaged")
     def get(self, request: Request, entry: int) -> Response:
         return _shown(self.act(lambda _: proofs.of_entry(entry)))
 
@@ -102,6 +105,7 @@ class HashProof(door.Door):
     declares: ClassVar = {"GET": "read_log"}
 
     @extend_schema(operation_id="audit_proof", parameters=[HashQuery], responses=InclusionAnswer)
+    @refuses("not_found", "not_sealed_yet", "tree_damaged")
     def get(self, request: Request) -> Response:
         leaf = bytes.fromhex(query(request, HashQuery)["hash"])
         return _shown(self.act(lambda _: proofs.of_hash(leaf)))
@@ -117,6 +121,7 @@ class Consistency(door.Door):
         parameters=[OpenApiParameter("from", int, required=True), OpenApiParameter("to", int, required=True)],
         responses=ConsistencyAnswer,
     )
+    @refuses("invalid_value", "not_sealed_yet", "tree_damaged")
     def get(self, request: Request) -> Response:
         asked = query(request, ConsistencyQuery)
         found = proofs.consistency(old=asked["from"], size=asked["to"])

@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from casino import devices, people, refusals, rounds, tables
 from casino.api import payloads, strict_json
 from casino.api.door import Door, Shape, Whole, described, language_of
+from casino.api.operations import refuses
 from casino.models import Device, Table, TableSession
 from casino.refusals import Refusal
 from casino.rounds import Answer, Report
@@ -72,6 +73,15 @@ class TableEvents(Door):
                 description="When the request was sent, by the device's clock.",
             )
         ],
+    )
+    @refuses(
+        "batch_too_large",
+        "invalid_value",
+        "kind_not_allowed",
+        "other_tables_round",
+        "round_exists",
+        "sequence_reused",
+        "table_closed",
     )
     def post(self, request: Request, code: str) -> Response:
         """Record one CloudEvent or a batch of up to 500.
@@ -139,6 +149,7 @@ class Signatures(Door):
         request=SignatureShape,
         responses={201: described("SignatureTaken", {"id": serializers.UUIDField()})},
     )
+    @refuses("table_closed")
     def post(self, request: Request) -> Response:
         """Check badge and PIN and return the id to send as the event's ``signature``."""
         given = self.body(SignatureShape)
@@ -185,6 +196,7 @@ class GapWaivers(Door):
             )
         },
     )
+    @refuses("gap_not_found", "not_on_duty", "table_closed")
     def post(self, request: Request, device: UUID, first: int, last: int) -> Response:
         """Waive missing numbers: signed by badge and PIN of a supervisor on duty there, or a manager."""
         given = self.body(WaiverShape)
@@ -344,6 +356,7 @@ class TableDuty(Door):
             )
         },
     )
+    @refuses("sod_violation", "table_closed")
     def post(self, request: Request, code: str) -> Response:
         """Put a person on duty, by their own badge and PIN; who was there comes off at the same instant."""
         table = tables.of_code(code)
@@ -376,6 +389,7 @@ class TableStop(Door):
     declares: ClassVar = {"POST": "stop_table", "DELETE": "stop_table"}
 
     @extend_schema(operation_id="stopTable", request=StopShape, responses={200: TableShown})
+    @refuses("table_closed", "table_stopped")
     def post(self, request: Request, code: str) -> Response:
         """Stop the table with a reason; no bets are covered until it resumes."""
         table = self._table(code)
@@ -384,6 +398,7 @@ class TableStop(Door):
         return self._answer(table)
 
     @extend_schema(operation_id="resumeTable", responses={200: TableShown})
+    @refuses("table_closed")
     def delete(self, request: Request, code: str) -> Response:
         """Let the stopped table go on."""
         table = self._table(code)

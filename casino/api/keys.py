@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from casino import keys
 from casino.api.door import Door, Shape, described, page_of, uuid_of
+from casino.api.operations import refuses
 from casino.keys import Wanted
 from casino.models import ApiKey
 
@@ -121,6 +122,7 @@ class Keys(Door):
         )
 
     @extend_schema(operation_id="makeKey", request=KeyShape, responses={201: KeyMade})
+    @refuses("sod_violation")
     def post(self, request: Request) -> Response:
         """Make a key with a manager's badge and PIN. There is no Idempotency-Key: an answer that holds a key is kept
         nowhere, and a key whose answer was lost is revoked."""
@@ -142,6 +144,7 @@ class KeyRotation(Door):
     declares: ClassVar = {"POST": "make_keys"}
 
     @extend_schema(operation_id="rotateKey", request=RotationShape, responses={201: KeyMade})
+    @refuses("key_over", "key_replaced", "sod_violation")
     def post(self, request: Request, key: UUID) -> Response:
         """Make a key good for the same; both are good until the old one is revoked or over."""
         given = self.body(RotationShape)

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino.api.door import Door, SignedMoney, described, money, page_of
+from casino.api.operations import refuses
 from casino.models import Role
 from casino.refusals import Refusal
 from settlement import floats
@@ -129,6 +130,7 @@ class Accounts(Door):
             )
         },
     )
+    @refuses("not_found")
     def get(self, request: Request) -> Response:
         """List a page of accounts by code."""
         page = page_of(request)

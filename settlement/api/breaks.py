@@ -15,6 +15,7 @@ from rest_framework.response import Response
 
 from casino import people
 from casino.api.door import Door, Shape, SignedMoney, Whole, day_of, described, money, page_of, uuid_of
+from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person
 from casino.refusals import Refusal
@@ -206,6 +207,7 @@ class BreakAssignment(Door):
     @extend_schema(
         operation_id="assignBreak", request=AssignShape, responses={200: BreakShown}, parameters=[KEY]
     )
+    @refuses("break_moved")
     def post(self, request: Request, id: UUID) -> Response:
         """Give a break to whoever will find out."""
 
@@ -230,6 +232,7 @@ class BreakExplanation(Door):
     @extend_schema(
         operation_id="explainBreak", request=ExplainShape, responses={200: BreakShown}, parameters=[KEY]
     )
+    @refuses("break_moved")
     def post(self, request: Request, id: UUID) -> Response:
         """Say why the books differ."""
 
@@ -248,6 +251,7 @@ class BreakResolution(Door):
     @extend_schema(
         operation_id="resolveBreak", request=ResolveShape, responses={200: BreakShown}, parameters=[KEY]
     )
+    @refuses("break_moved", "day_sealed", "insufficient_funds", "unknown_account", "wrong_currency")
     def post(self, request: Request, id: UUID) -> Response:
         """End an explained break by a journal, by a rule, or by nothing."""
 
@@ -278,6 +282,7 @@ class BreakApproval(Door):
     @extend_schema(
         operation_id="approveBreak", request=ApproveShape, responses={200: BreakShown}, parameters=[KEY]
     )
+    @refuses("break_moved", "sod_violation")
     def post(self, request: Request, id: UUID) -> Response:
         """Agree with how a break was resolved; not for whoever resolved it."""
 

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from casino import events, people, tables
 from casino.api.door import Door, Money, Shape, SignedMoney, Whole, described, money
+from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Role, Table
 from casino.refusals import Refusal
@@ -179,6 +180,7 @@ class Deposits(_WalletActs):
     moves = "deposit"
 
     @extend_schema(operation_id="deposit", request=WalletShape, parameters=[KEY], responses={201: CashTaken})
+    @refuses("day_sealed", "second_person_needed", "sod_violation", "wrong_currency")
     def post(self, request: Request, ref: str) -> Response:
         """Pay into a wallet, which is opened where there is none; above the limit another cashier signs."""
         return self.moved(ref)
@@ -190,6 +192,7 @@ class Withdrawals(_WalletActs):
     moves = "withdrawal"
 
     @extend_schema(operation_id="withdraw", request=WalletShape, parameters=[KEY], responses={201: CashTaken})
+    @refuses("day_sealed", "insufficient_funds", "second_person_needed", "sod_violation", "wrong_currency")
     def post(self, request: Request, ref: str) -> Response:
         """Pay out of a wallet what is available; above the limit another cashier signs."""
         return self.moved(ref)
@@ -201,6 +204,15 @@ class BuyIns(CashDoor):
     declares: ClassVar = {"POST": "buy_in"}
 
     @extend_schema(operation_id="buyIn", request=BuyInShape, parameters=[KEY], responses={201: BoughtIn})
+    @refuses(
+        "day_sealed",
+        "not_on_duty",
+        "person_needed",
+        "second_person_needed",
+        "sod_violation",
+        "table_closed",
+        "wrong_currency",
+    )
     def post(self, request: Request, code: str) -> Response:
         """Take cash into the table's box and give chips; the answer tells nothing of what the table holds."""
 
@@ -233,6 +245,7 @@ class ChipExchanges(CashDoor):
     @extend_schema(
         operation_id="exchangeChips", request=ExchangeShape, parameters=[KEY], responses={201: CashTaken}
     )
+    @refuses("day_sealed", "insufficient_funds", "person_needed", "wrong_currency")
     def post(self, request: Request, code: str) -> Response:
         """Sell chips or redeem them; above the limit another cashier signs."""
 

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from casino import people, tables
 from casino.api.door import Door, Shape, Whole, described
+from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Role, Table
 from casino.refusals import Refusal
@@ -21,7 +22,7 @@ from settlement.models import CountKind
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 
 
-class PiecesShape(Shape):
+class CountedPiecesShape(Shape):
     denomination = Whole(min_value=1, max_value=10**12 - 1)
     pieces = Whole(min_value=0, max_value=10**6 - 1)
 
@@ -31,7 +32,10 @@ class CountShape(Shape):
 
     kind = serializers.ChoiceField(CountKind.choices)
     lines = serializers.ListField(
-        child=PiecesShape(), required=False, max_length=40, help_text="left out: only ask for the count"
+        child=CountedPiecesShape(),
+        required=False,
+        max_length=40,
+        help_text="left out: only ask for the count",
     )
     badge = serializers.CharField(max_length=40, required=False)
     pin = serializers.CharField(max_length=200, required=False)
@@ -69,6 +73,19 @@ class TableCounts(Door):
         parameters=[KEY],
         responses={201: CountingShown},
     )
+    @refuses(
+        "box_not_carried",
+        "count_missing",
+        "count_not_yours",
+        "count_overtaken",
+        "count_running",
+        "day_sealed",
+        "not_on_duty",
+        "rounds_unfinished",
+        "sod_violation",
+        "table_closed",
+        "table_open",
+    )
     def post(self, request: Request, code: str) -> Response:
         """Ask for a count, or save one. The answer holds no figure but the asker's own."""
 
@@ -102,6 +119,7 @@ class TableCounts(Door):
         parameters=[OpenApiParameter("kind", str, required=True, enum=CountKind.values)],
         responses={200: CountingShown},
     )
+    @refuses("count_missing", "count_not_asked")
     def delete(self, request: Request, code: str) -> Response:
         """Withdraw the count that is open: what was counted stays, and counts for nothing."""
         table = at_table(self, code, "float")

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from casino import tables
 from casino.api.door import Door, Shape, day_in_path, described, page_of
+from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Table
 from settlement import days, reports
@@ -92,6 +93,7 @@ class Days(Door):
             )
         },
     )
+    @refuses("not_found")
     def get(self, request: Request) -> Response:
         """List days that have begun; ``running`` is the gaming day of this moment."""
         page = page_of(request)
@@ -150,6 +152,7 @@ class DayOpening(Door):
     declares: ClassVar = {"POST": "open_day"}
 
     @extend_schema(operation_id="openDay", request=TablesShape, parameters=[KEY], responses={201: DayShown})
+    @refuses("day_closing", "day_not_running", "day_opened", "day_sealed")
     def post(self, request: Request, day: str) -> Response:
         """Open the day and name its tables; each is listed with its rule sheet in force and that sheet's hash."""
 
@@ -170,6 +173,7 @@ class DayClosing(Door):
     declares: ClassVar = {"POST": "close_day"}
 
     @extend_schema(operation_id="closeDay", request=NothingShape, parameters=[KEY], responses={201: DayShown})
+    @refuses("day_closing", "day_not_running", "day_sealed")
     def post(self, request: Request, day: str) -> Response:
         """From now on no table opens in the day; open ones end, and it can be sealed once it is over."""
 
@@ -190,6 +194,7 @@ class DaySeal(Door):
     declares: ClassVar = {"POST": "seal_day"}
 
     @extend_schema(operation_id="sealDay", request=SecondShape, parameters=[KEY], responses={201: SealShown})
+    @refuses("day_not_closing", "day_not_ready", "day_sealed", "sod_violation")
     def post(self, request: Request, day: str) -> Response:
         """Seal the day for ever, by two auditors of whom one keeps the accounts. 409 ``day_not_ready`` says what is
         missing."""

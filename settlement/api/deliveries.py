@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino.api.door import Door, Shape, described, page_of
+from casino.api.operations import refuses
 from casino.refusals import Refusal
 from settlement.api import webhooks
 from settlement.models import Attempt, Delivery, Endpoint
@@ -38,6 +39,7 @@ class EndpointReplay(Door):
     declares: ClassVar = {"POST": "replay_webhooks"}
 
     @extend_schema(operation_id="replayWebhooks", request=RangeShape, responses={200: Replayed})
+    @refuses("endpoint_disabled")
     def post(self, request: Request, endpoint: UUID) -> Response:
         """Send again what was booked between two instants, under the ids it had: only what failed, if so asked."""
         given = self.body(RangeShape)
@@ -164,6 +166,7 @@ class DeliveryReplay(Door):
     declares: ClassVar = {"POST": "replay_webhooks"}
 
     @extend_schema(operation_id="replayWebhook", request=None, responses={200: Replayed})
+    @refuses("endpoint_disabled")
     def post(self, request: Request, delivery: int) -> Response:
         """Send it again under the id it had; one that is being sent stays as it is."""
         found = _delivery_of(self, delivery)

@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino.api.door import Door, Money, Shape, SignedMoney, described, money, page_of, uuid_of
+from casino.api.operations import refuses
 from settlement import external
 from settlement.external import systems
 from settlement.models import CashierSystem, ExternalCall, ExternalHold
@@ -100,6 +101,7 @@ class CashierSystems(Door):
         return Response({"systems": [_system(row) for row in CashierSystem.objects.order_by("code")[:200]]})
 
     @extend_schema(operation_id="letCashierSystemIn", request=CashierSystemShape, responses={201: SystemMade})
+    @refuses("sod_violation", "target_refused")
     def post(self, request: Request) -> Response:
         """Let one in at an approved address, with a manager's badge and PIN: it keeps every wallet of its prefix from
         now on. Its secret is shown this once."""
@@ -122,6 +124,7 @@ class CashierSystemEnabling(Door):
     declares: ClassVar = {"POST": "set_cashier_systems"}
 
     @extend_schema(operation_id="enableCashierSystem", request=ApprovalShape, responses={200: SystemShown})
+    @refuses("sod_violation")
     def post(self, request: Request, code: str) -> Response:
         """Ask it for holds again, with a manager's badge and PIN."""
         second, by = self.second_person(self.body(ApprovalShape)), self.person
@@ -148,6 +151,7 @@ class CashierSystemRotation(Door):
     @extend_schema(
         operation_id="rotateCashierSystemSecret", request=ApprovalShape, responses={201: SystemMade}
     )
+    @refuses("sod_violation")
     def post(self, request: Request, code: str) -> Response:
         """Sign with a new secret from now on, shown this once."""
         second, by = self.second_person(self.body(ApprovalShape)), self.person
@@ -214,6 +218,7 @@ class OpenHolds(Door):
             )
         },
     )
+    @refuses("invalid_value")
     def get(self, request: Request) -> Response:
         """List holds that are not over, oldest first."""
         found = ExternalHold.objects.filter(ended_at=None).select_related("system")
@@ -270,6 +275,7 @@ class OpenCalls(Door):
             )
         },
     )
+    @refuses("invalid_value")
     def get(self, request: Request) -> Response:
         """List calls that were not acknowledged, oldest first, with their age."""
         found = ExternalCall.objects.exclude(state="acknowledged").select_related("hold__system")
@@ -301,6 +307,7 @@ class CallReplay(Door):
     declares: ClassVar = {"POST": "replay_calls"}
 
     @extend_schema(operation_id="replayExternalCall", request=None, responses={200: CallShown})
+    @refuses("call_acknowledged")
     def post(self, request: Request, call: UUID) -> Response:
         """Make a call due now, under the key it has: whatever it did at the other side, it does once."""
         found = self.act(lambda _: external.replay(call))

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from casino import people
 from casino.api.door import Door, Shape, day_of, described, page_of, uuid_of
+from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import ApiKey, Person, Round
 from casino.refusals import Refusal
@@ -63,6 +64,7 @@ class RoundPaySlips(Door):
         responses={201: papers.ClaimShown},
         parameters=[papers.KEY],
     )
+    @refuses("day_sealed", "pay_slip_in_force", "pay_slip_not_due", "round_in_dispute", "round_not_settled")
     def post(self, request: Request, round: UUID) -> Response:
         """Issue a pay slip for what a guest is still owed of a wager in chips."""
 
@@ -106,6 +108,16 @@ class PaySlipPayment(_OfAPaySlip):
         responses={201: papers.ClaimShown},
         parameters=[papers.KEY],
     )
+    @refuses(
+        "day_sealed",
+        "insufficient_funds",
+        "pay_slip_superseded",
+        "round_in_dispute",
+        "second_person_needed",
+        "slip_paid",
+        "slip_void",
+        "sod_violation",
+    )
     def post(self, request: Request, no: str) -> Response:
         """Pay it, once, while its line is of the round's last revision and the round is not in dispute."""
 
@@ -136,6 +148,7 @@ class PaySlipVoid(_OfAPaySlip):
         responses={201: papers.ClaimShown},
         parameters=[papers.KEY],
     )
+    @refuses("day_sealed", "slip_paid", "slip_void")
     def post(self, request: Request, no: str) -> Response:
         """Void a pay slip that was not paid, with a reason; it keeps its number."""
 

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino.api.door import Door, Shape, day_of, described, page_of, uuid_of
+from casino.api.operations import refuses
 from casino.events import Act
 from casino.refusals import Refusal
 from settlement import reconcile
@@ -30,7 +31,7 @@ PAGING = [
 ]
 
 
-class RunShape(Shape):
+class ReconciliationShape(Shape):
     """Which day is compared, on which levels (all where they are left out)."""
 
     gaming_day = serializers.DateField()
@@ -123,7 +124,10 @@ class Reconciliations(Door):
             }
         )
 
-    @extend_schema(operation_id="reconcile", request=RunShape, responses={201: RunShown}, parameters=[KEY])
+    @extend_schema(
+        operation_id="reconcile", request=ReconciliationShape, responses={201: RunShown}, parameters=[KEY]
+    )
+    @refuses("day_not_begun")
     def post(self, request: Request) -> Response:
         """Begin a run over what of a gaming day is over; one that is under way for it is returned."""
 
@@ -136,7 +140,7 @@ class Reconciliations(Door):
             )
             return 201, _run_shown(run)
 
-        return self.once(lambda: self.body(RunShape), do)
+        return self.once(lambda: self.body(ReconciliationShape), do)
 
 
 class ReconciliationDetail(Door):

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino.api.door import Door, day_in_path
+from casino.api.operations import refuses
 from casino.refusals import Refusal
 from settlement import days, reports
 from settlement.api.files import Csv, Written, attachment
@@ -58,6 +59,7 @@ class DayReport(Door):
     renderer_classes = FORMS
 
     @extend_schema(operation_id="readDayReport", **_DESCRIBED)
+    @refuses("count_open", "day_not_sealed")
     def get(self, request: Request, day: str) -> Response:
         """Read the report, in the bytes that were fixed at the seal; 409 ``day_not_sealed`` before it."""
         row = days.of_day(day_in_path(day))
@@ -75,6 +77,7 @@ class ShiftReport(Door):
     renderer_classes = FORMS
 
     @extend_schema(operation_id="readShiftReport", **_DESCRIBED)
+    @refuses("count_open", "shift_running")
     def get(self, request: Request, shift: UUID) -> Response:
         """Read the report, in the bytes that were fixed at the close; 409 ``shift_running`` before it."""
         found = Report.objects.select_related("shift").filter(shift=shift).first()

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from casino import people, tables
 from casino.api.door import Door, Shape, Whole, described, page_of, uuid_of
+from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Round, RoundEvent, Table
 from casino.refusals import Refusal
@@ -36,6 +37,7 @@ class RoundCover(Door):
     declares: ClassVar = {"POST": "settle"}
 
     @extend_schema(operation_id="coverRound", request=None, responses={200: shown.CoverShown})
+    @refuses("round_finished", "round_not_opened", "table_stopped")
     def post(self, request: Request, round: UUID) -> Response:
         """Make the holds fit the bets as they stand; the dealer lowers or withdraws what is uncovered."""
         stands = round_in_scope(self, round, "settle")
@@ -48,6 +50,7 @@ class RoundPreview(Door):
     declares: ClassVar = {"POST": "settle"}
 
     @extend_schema(operation_id="previewRound", request=None, responses={200: shown.PreviewShown})
+    @refuses("round_finished", "round_not_opened")
     def post(self, request: Request, round: UUID) -> Response:
         """Judge without writing anything."""
         stands = round_in_scope(self, round, "settle")
@@ -61,6 +64,7 @@ class RoundSettle(Door):
     declares: ClassVar = {"POST": "settle"}
 
     @extend_schema(operation_id="settleRound", request=None, responses={200: shown.SettledShown})
+    @refuses("day_sealed", "round_held", "round_not_settled")
     def post(self, request: Request, round: UUID) -> Response:
         """Answer settled or voided with the settlement, held with the reasons, or waiting until when."""
         stands = round_in_scope(self, round, "settle")
@@ -86,6 +90,7 @@ class RoundCorrections(Door):
         responses={201: shown.SettlementShown},
         parameters=[OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)],
     )
+    @refuses("day_sealed", "not_on_duty", "round_held", "round_not_settled", "sod_violation")
     def post(self, request: Request, round: UUID) -> Response:
         """Cite late events of the round by their numbers in it (``acts``); a second person signs by badge and PIN."""
 

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from casino import people, tables
 from casino.api.door import Door, Shape, SignedMoney, Whole, described, money, page_of
+from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Role, Table
 from settlement import floats
@@ -94,6 +95,9 @@ class TableSessions(Door):
             )
         },
     )
+    @refuses(
+        "count_missing", "day_closing", "day_sealed", "insufficient_funds", "sod_violation", "table_open"
+    )
     def post(self, request: Request, code: str) -> Response:
         """Open with the opener that was counted and accepted."""
 
@@ -140,6 +144,17 @@ class TableClosing(Door):
                 },
             )
         },
+    )
+    @refuses(
+        "count_missing",
+        "count_overtaken",
+        "day_sealed",
+        "device_numbers_missing",
+        "last_round_differs",
+        "not_on_duty",
+        "rounds_unfinished",
+        "sod_violation",
+        "table_closed",
     )
     def post(self, request: Request, code: str) -> Response:
         """Close with the closer that was counted and accepted, and the last round's number."""

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from casino import people, tables
 from casino.api.door import Door, Shape, described
+from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Table
 from casino.refusals import Refusal
@@ -77,6 +78,7 @@ class RuleSheets(Door):
     @extend_schema(
         operation_id="proposeRuleSheet", request=SheetShape, responses={201: SheetShown}, parameters=[KEY]
     )
+    @refuses("sheet_exists")
     def post(self, request: Request) -> Response:
         """Propose a preset with changed options; a contradiction is refused with the options named."""
 
@@ -92,7 +94,7 @@ class RuleSheets(Door):
         return self.once(prepare, do)
 
 
-class ApprovalShape(Shape):
+class SheetApprovalShape(Shape):
     sha256 = serializers.RegexField(r"^[0-9a-f]{64}\Z")
 
 
@@ -102,14 +104,18 @@ class RuleSheetApproval(Door):
     declares: ClassVar = {"POST": "approve_sheet"}
 
     @extend_schema(
-        operation_id="approveRuleSheet", request=ApprovalShape, responses={200: SheetShown}, parameters=[KEY]
+        operation_id="approveRuleSheet",
+        request=SheetApprovalShape,
+        responses={200: SheetShown},
+        parameters=[KEY],
     )
+    @refuses("sheet_approved", "sheet_not_found", "sod_violation", "stale_proposal")
     def post(self, request: Request, sheet: UUID) -> Response:
         """Approve exactly the bytes whose SHA-256 is given."""
 
         def prepare() -> str:
             _require_duty(self.person, "rules_approver")
-            return str(self.body(ApprovalShape)["sha256"])
+            return str(self.body(SheetApprovalShape)["sha256"])
 
         def do(_: Act, sha256: str) -> tuple[int, dict[str, Any]]:
             return 200, _shown(rule_sheets.approve(sheet=sheet, sha256=sha256, by=self.person))
@@ -154,6 +160,9 @@ class TableSheets(Door):
 
     @extend_schema(
         operation_id="putInForce", request=InForceShape, responses={201: InForceShown}, parameters=[KEY]
+    )
+    @refuses(
+        "rules_for_the_past", "rules_set_already", "sheet_not_approved", "sheet_not_found", "sod_violation"
     )
     def post(self, request: Request, code: str) -> Response:
         """Put an approved sheet in force from a moment on (now, where none is given); a second manager signs."""

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino.api.door import Door, described, page_of, uuid_of
+from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Table
 from settlement import reports
@@ -70,6 +71,7 @@ class Shifts(Door):
     @extend_schema(
         operation_id="openShift", request=ShiftShape, parameters=[KEY], responses={201: ShiftShown}
     )
+    @refuses("day_closing", "not_found", "shift_running", "sod_violation")
     def post(self, request: Request) -> Response:
         """Open the next shift of the running day, by two in charge."""
 
@@ -92,6 +94,7 @@ class ShiftClosing(Door):
     @extend_schema(
         operation_id="closeShift", request=SecondShape, parameters=[KEY], responses={201: SealShown}
     )
+    @refuses("nobody_counted", "shift_closed", "sod_violation")
     def post(self, request: Request, shift: UUID) -> Response:
         """Close the running shift with its report, by two who served in it, one of whom counted in it."""
 

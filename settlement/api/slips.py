@@ -16,6 +16,7 @@ from rest_framework.response import Response
 
 from casino import people, tables
 from casino.api.door import Door, Shape, Whole, day_of, described, page_of, uuid_of
+from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Table
 from casino.refusals import Refusal
@@ -129,6 +130,7 @@ class Fills(_Requests):
         responses={201: papers.SlipTaken},
         parameters=[papers.KEY],
     )
+    @refuses("day_sealed", "manual_number_used", "not_on_duty", "table_closed")
     def post(self, request: Request, code: str) -> Response:
         """Ask the cage for chips; the slip has a number once it is issued."""
         return self.asked(code)
@@ -143,6 +145,7 @@ class Credits(_Requests):
         responses={201: papers.SlipTaken},
         parameters=[papers.KEY],
     )
+    @refuses("day_sealed", "manual_number_used", "not_on_duty", "table_closed")
     def post(self, request: Request, code: str) -> Response:
         """Ask to send chips to the cage; the slip has a number once it is issued."""
         return self.asked(code)
@@ -159,6 +162,7 @@ class SlipIssue(_OfASlip):
         responses={201: papers.SlipTaken},
         parameters=[papers.KEY],
     )
+    @refuses("day_sealed", "slip_lines_differ", "slip_not_there", "sod_violation", "table_closed")
     def post(self, request: Request, slip: UUID) -> Response:
         """Issue it at a cage; a cashier who did not ask for it signs."""
 
@@ -184,6 +188,14 @@ class SlipDispatch(_OfASlip):
         responses={201: papers.SlipTaken},
         parameters=[papers.KEY],
     )
+    @refuses(
+        "day_sealed",
+        "insufficient_funds",
+        "slip_lines_differ",
+        "slip_not_there",
+        "sod_violation",
+        "table_closed",
+    )
     def post(self, request: Request, slip: UUID) -> Response:
         """Take the chips on their way; a runner who neither asked nor issued signs."""
 
@@ -208,6 +220,7 @@ class SlipReceipt(_OfASlip):
         responses={201: papers.SlipTaken},
         parameters=[papers.KEY],
     )
+    @refuses("day_sealed", "not_on_duty", "slip_not_there", "sod_violation", "table_closed")
     def post(self, request: Request, slip: UUID) -> Response:
         """Count in what arrived; where it differs, the slip stays in transit and ``mismatch`` names the break."""
 
@@ -235,6 +248,9 @@ class SlipDeposit(_OfASlip):
         responses={201: papers.SlipTaken},
         parameters=[papers.KEY],
     )
+    @refuses(
+        "day_sealed", "not_on_duty", "slip_lines_differ", "slip_not_there", "sod_violation", "table_closed"
+    )
     def post(self, request: Request, slip: UUID) -> Response:
         """Drop the slip into the box; the dealer on duty signs."""
 
@@ -261,6 +277,7 @@ class SlipVoid(_OfASlip):
         responses={201: papers.SlipTaken},
         parameters=[papers.KEY],
     )
+    @refuses("day_sealed", "slip_not_there", "table_closed")
     def post(self, request: Request, slip: UUID) -> Response:
         """Void a slip whose chips have not left, with a ``reason``; a cashier signs."""
 
@@ -282,6 +299,7 @@ class SlipComparison(_OfASlip):
     @extend_schema(
         operation_id="compareSlip", request=None, responses={201: papers.SlipTaken}, parameters=[papers.KEY]
     )
+    @refuses("day_sealed", "slip_not_there", "sod_violation", "table_closed")
     def post(self, request: Request, slip: UUID) -> Response:
         """Say that it is what the paper says; accounting signs."""
 

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino.api.door import Door, Shape, SignedMoney, Whole, day_in_path, described, money, page_of
+from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import ApiKey, Person
 from casino.refusals import Refusal
@@ -195,6 +196,7 @@ class OutsideFiles(Door):
         request={"text/csv": str, "application/xml": str},
         responses={201: FileTaken, 200: FileTaken},
     )
+    @refuses("statement_differs", "statement_unreadable", "unknown_account", "wrong_currency")
     def post(self, request: Request) -> Response:
         """Take in a file of statements, as CSV or camt.053, whole or not at all; its bytes are its key.
 
@@ -272,6 +274,7 @@ class MatchingRules(Door):
         parameters=[KEY],
         responses={201: described("MatchingRuleSet", {"id": serializers.CharField()})},
     )
+    @refuses("sod_violation")
     def post(self, request: Request) -> Response:
         """Agree, as two people, to a fee or a rounding of theirs from a day on."""
 

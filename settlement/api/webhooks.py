@@ -16,18 +16,19 @@ from rest_framework.response import Response
 
 from casino import people
 from casino.api.door import Door, Shape, Whole, described
+from casino.api.operations import refuses
 from casino.refusals import Refusal
 from settlement.models import ApprovedTarget, Endpoint, MessageType
 from settlement.webhooks import endpoints, schedule, signing, targets
 from settlement.webhooks.endpoints import Wanted
 
 
-class SecondShape(Shape):
+class EndpointApprovalShape(Shape):
     badge = serializers.CharField(max_length=40, help_text="of the manager who agrees")
     pin = serializers.CharField(max_length=200)
 
 
-class TargetShape(SecondShape):
+class TargetShape(EndpointApprovalShape):
     host = serializers.CharField(max_length=253)
     port = Whole(min_value=1, max_value=65_535)
     ranges = serializers.ListField(
@@ -81,6 +82,7 @@ class Targets(Door):
         return Response({"targets": [_target(row) for row in ApprovedTarget.objects.order_by("-id")[:200]]})
 
     @extend_schema(operation_id="approveWebhookTarget", request=TargetShape, responses={201: TargetShown})
+    @refuses("sod_violation", "target_approved", "target_refused")
     def post(self, request: Request) -> Response:
         """Approve a host and port, with a manager's badge and PIN."""
         given = self.body(TargetShape)
@@ -106,7 +108,7 @@ class TargetDetail(Door):
         return Response(_target(self.act(lambda _: targets.withdraw(target=target, by=by))))
 
 
-class EndpointShape(SecondShape):
+class EndpointShape(EndpointApprovalShape):
     name = serializers.CharField(max_length=80)
     url = serializers.CharField(max_length=500)
     types = serializers.ListField(
@@ -165,6 +167,7 @@ class Endpoints(Door):
         return Response({"endpoints": [_endpoint(row) for row in Endpoint.objects.order_by("-id")[:200]]})
 
     @extend_schema(operation_id="openWebhookEndpoint", request=EndpointShape, responses={201: EndpointMade})
+    @refuses("endpoint_exists", "sod_violation", "target_refused")
     def post(self, request: Request) -> Response:
         """Open an endpoint at an approved target, with a manager's badge and PIN; its secret is shown this once."""
         given = self.body(EndpointShape)
@@ -196,15 +199,18 @@ class EndpointRotation(Door):
 
     declares: ClassVar = {"POST": "set_webhooks"}
 
-    @extend_schema(operation_id="rotateWebhookSecret", request=SecondShape, responses={201: EndpointMade})
+    @extend_schema(
+        operation_id="rotateWebhookSecret", request=EndpointApprovalShape, responses={201: EndpointMade}
+    )
+    @refuses("sod_violation")
     def post(self, request: Request, endpoint: UUID) -> Response:
         """Make a new secret, shown this once; the one before signs beside it until ``previous_until``."""
-        second, by = self.second_person(self.body(SecondShape)), self.person
+        second, by = self.second_person(self.body(EndpointApprovalShape)), self.person
         found, secret = self.act(lambda _: endpoints.rotate(endpoint=endpoint, by=by, approved_by=second))
         return Response(_endpoint(found) | {"secret": secret.symmetric}, status=201)
 
 
-class ReasonShape(Shape):
+class DisablingShape(Shape):
     reason = serializers.CharField(max_length=200)
 
 
@@ -213,10 +219,13 @@ class EndpointDisabling(Door):
 
     declares: ClassVar = {"POST": "set_webhooks"}
 
-    @extend_schema(operation_id="disableWebhookEndpoint", request=ReasonShape, responses={200: EndpointShown})
+    @extend_schema(
+        operation_id="disableWebhookEndpoint", request=DisablingShape, responses={200: EndpointShown}
+    )
+    @refuses("endpoint_disabled")
     def post(self, request: Request, endpoint: UUID) -> Response:
         """Owe and send it nothing more; what is due to it is given up."""
-        given, by = self.body(ReasonShape), self.person
+        given, by = self.body(DisablingShape), self.person
         found = self.act(lambda _: endpoints.disable(endpoint=endpoint, reason=given["reason"], by=by))
         return Response(_endpoint(found))
 
@@ -226,10 +235,13 @@ class EndpointEnabling(Door):
 
     declares: ClassVar = {"POST": "set_webhooks"}
 
-    @extend_schema(operation_id="enableWebhookEndpoint", request=SecondShape, responses={200: EndpointShown})
+    @extend_schema(
+        operation_id="enableWebhookEndpoint", request=EndpointApprovalShape, responses={200: EndpointShown}
+    )
+    @refuses("endpoint_open", "sod_violation", "target_refused")
     def post(self, request: Request, endpoint: UUID) -> Response:
         """Open it again, with a manager's badge and PIN; its target is looked at anew."""
-        second, by = self.second_person(self.body(SecondShape)), self.person
+        second, by = self.second_person(self.body(EndpointApprovalShape)), self.person
         target = targets.look_at(one_of(self, endpoint).url)
         found = self.act(
             lambda _: endpoints.enable(endpoint=endpoint, target=target, by=by, approved_by=second)

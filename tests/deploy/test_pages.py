@@ -53,7 +53,7 @@ def test_the_interface_describes_itself_in_openapi_3_1(client: Client) -> None:
     described = json.loads(client.get("/api/schema/").content)
     assert described["openapi"].startswith("3.1")
     assert any(path.endswith("/events") for path in described["paths"])
-    assert described["components"]["securitySchemes"].keys() == {"bearer", "person"}
+    assert described["components"]["securitySchemes"].keys() == {"device", "key", "session", "csrf"}
 
 
 def test_a_blocked_script_is_logged_and_nothing_else(
