@@ -79,13 +79,23 @@ def post(sent: Sent, *, deadline: float, resolve: Resolve = addresses.look_up) -
     with _connected(checked, target, deadline=deadline) as connected:
         connected.settimeout(_left(deadline))
         connected.sendall(request)
-        answer = http.client.HTTPResponse(_Stream(connected, deadline), method="POST")  # type: ignore[arg-type]
-        answer.begin()
+        answer = _final(_Stream(connected, deadline))
         body = b""
         with contextlib.suppress(OSError, http.client.HTTPException, ValueError):
             # A receiver that is cut off while it answers may take back what it did.
             body = answer.read(MOST_READ)
         return Reply(answer.status, answer.headers.get("Retry-After", ""), body)
+
+
+def _final(stream: _Stream) -> http.client.HTTPResponse:
+    """Begin the answer that ends the exchange: interim ones (1xx) before it are passed over. A switch of protocols, which
+    nobody asked for, is not interim; a row of them that does not end is cut where the stream is."""
+    while True:
+        answer = http.client.HTTPResponse(stream, method="POST")  # type: ignore[arg-type]
+        answer.begin()
+        if not 100 <= answer.status < 200 or answer.status == http.client.SWITCHING_PROTOCOLS:
+            return answer
+        answer.fp = None  # type: ignore[assignment]  # let go of it: what follows is read from the same stream
 
 
 def named(fault: Exception) -> str | None:
@@ -146,10 +156,12 @@ class _Stream(io.RawIOBase):
         self._connected = connected
         self._deadline = deadline
         self._most = MOST_READ
+        self._read = io.BufferedReader(self)
 
     def makefile(self, mode: str) -> IO[bytes]:
+        """The one reader: a second answer begins where the first one ended, in what was read ahead."""
         assert mode == "rb"
-        return io.BufferedReader(self)
+        return self._read
 
     def readable(self) -> bool:
         return True

@@ -116,6 +116,11 @@ def test_while_a_secret_is_rotated_both_sign_and_then_only_the_new_one(settings:
         ("redirect", "http_307"),
         ("cut", "no_answer"),
         ("garbage", "no_answer"),
+        ("interim", "delivered"),
+        ("continued", "delivered"),
+        ("interim500", "http_500"),
+        ("interim_alone", "no_answer"),
+        ("switched", "http_101"),
     ],
 )
 def test_two_hundred_is_success_and_all_else_is_failure(behaviour: str, result: str) -> None:
@@ -139,7 +144,14 @@ def test_nobody_listens_and_it_is_tried_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "result"), [("slow", "timed_out"), ("drip", "timed_out"), ("endless", "delivered")]
+    ("behaviour", "result"),
+    [
+        ("slow", "timed_out"),
+        ("drip", "timed_out"),
+        ("endless", "delivered"),
+        ("row", "no_answer"),
+        ("slow_row", "timed_out"),
+    ],
 )
 def test_a_try_is_over_after_five_seconds_or_64_kb(behaviour: str, result: str) -> None:
     """Whoever answered 2xx has the message, so what follows that is cut off and counts for nothing."""
