@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 
-from deploy import logs
+from deploy import environment, logs
 
 bind = os.environ.get("BIND", "127.0.0.1:8000")
 workers = int(os.environ.get("WEB_WORKERS", "2"))
-worker_class = "gthread"
+worker_class = "deploy.serving.Worker"
 threads = int(os.environ.get("WEB_THREADS", "4"))
 # Above the statement time-out, so that a request ends by an answer and not by a killed worker.
 timeout = 30
 graceful_timeout = 25
-keepalive = 5
-limit_request_line = 4094
-limit_request_fields = 50
-forwarded_allow_ips = os.environ.get("PROXY_ADDRESSES", "127.0.0.1")
+# Addresses or networks of the proxies in front. Where TLS does not end at one, nobody's word is taken.
+_proxies = environment.words("PROXY_ADDRESSES", default="127.0.0.1")
+forwarded_allow_ips = ",".join(_proxies) if environment.flag("BEHIND_TLS_PROXY", default=False) else ""
 control_socket_disable = True  # nobody steers it but by signals
 proc_name = "pokdeng-web"
 logconfig_dict = logs.configuration(level="INFO")
+logconfig_dict["loggers"]["waitress.queue"] = {"level": "ERROR"}  # that a request waits a moment for a thread
 logconfig_dict["loggers"]["gunicorn.error"] = {"handlers": [], "level": "INFO", "propagate": True}
 logconfig_dict["loggers"]["gunicorn.access"] = {"handlers": [], "level": "WARNING", "propagate": True}

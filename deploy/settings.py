@@ -186,6 +186,9 @@ DATABASES: dict[str, dict[str, Any]] = {
     "default": _connection(DATABASE_URL, statement_ms=STATEMENT_TIMEOUT_MS)
 }
 DATABASES["default"]["ATOMIC_REQUESTS"] = False
+# Asked whether it still answers before a request or task is given it: an empty query, and no answer is lost to a
+# connection that the server ended meanwhile.
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 _pool = environment.number("DATABASE_POOL", default=0, least=0, most=100)
 if _pool:
     # Threads of one process share connections; without a pool each thread opens its own.

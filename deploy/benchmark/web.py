@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
+import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +22,12 @@ from deploy.recordings.wire import Line, Unreachable
 
 ROUNDS = 40
 ASKED = 300
+SLOW = 300
+BEGUN = (
+    b"POST /healthz HTTP/1.1\r\nHost: slow\r\nX-More: ",
+    b"POST /healthz HTTP/1.1\r\nHost: slow\r\nContent-Length: 4096\r\n\r\n",
+)
+"""Half a head, and a head without its body."""
 
 
 def paces(*, tables: Sequence[Table], database_url: str, runs: int) -> Iterator[Pace]:
@@ -36,6 +46,8 @@ def paces(*, tables: Sequence[Table], database_url: str, runs: int) -> Iterator[
 
         yield measured("answer an empty request", "requests", ask, runs=runs, is_floor=True)
         yield measured("record events over HTTP, two terminals", "events", record, runs=runs)
+        with beside(url, SLOW):
+            yield measured("answer an empty request beside 300 slow connections", "requests", ask, runs=runs)
         for line in lines:
             line.close()
 
@@ -51,6 +63,32 @@ def _send(table: Table, line: Line) -> int:
             raise RuntimeError(f"not recorded: {answer}"[:500])
         count += len(batch)
     return count
+
+
+@contextmanager
+def beside(url: str, connections: int) -> Iterator[None]:
+    """So many connections that have begun a request and send one more byte every three seconds."""
+    host, _, port = url.removeprefix("http://").partition(":")
+    opened = [socket.create_connection((host, int(port)), timeout=10) for _ in range(connections)]
+    for one, words in zip(opened, itertools.cycle(BEGUN), strict=False):
+        one.sendall(words)
+    over = threading.Event()
+
+    def drip() -> None:
+        while not over.wait(3):
+            for one in opened:
+                with contextlib.suppress(OSError):  # let go of after a minute
+                    one.sendall(b"x")
+
+    dripping = threading.Thread(target=drip, daemon=True)
+    dripping.start()
+    try:
+        yield
+    finally:
+        over.set()
+        dripping.join()
+        for one in opened:
+            one.close()
 
 
 @contextmanager

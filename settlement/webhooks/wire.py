@@ -88,8 +88,10 @@ def post(sent: Sent, *, deadline: float, resolve: Resolve = addresses.look_up) -
 
 
 def _final(stream: _Stream) -> http.client.HTTPResponse:
-    """Begin the answer that ends the exchange: interim ones (1xx) before it are passed over. A switch of protocols, which
-    nobody asked for, is not interim; a row of them that does not end is cut where the stream is."""
+    """Begin the answer that ends the exchange: interim ones (1xx) before it are passed over.
+
+    A switch of protocols, which nobody asked for, is not interim; an endless row of them is cut where the stream is.
+    """
     while True:
         answer = http.client.HTTPResponse(stream, method="POST")  # type: ignore[arg-type]
         answer.begin()

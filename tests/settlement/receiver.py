@@ -24,14 +24,19 @@ ANSWERS = {
     "503": b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 600\r\nContent-Length: 0\r\n\r\n",
     "broken": b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\nonly thi",
     "garbage": b"220 mail.example ESMTP\r\n",
-    "interim": b"HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\n\r\nok",
+    "interim": b"HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
     "continued": b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n",
     "interim500": b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n",
     "interim_alone": b"HTTP/1.1 103 Early Hints\r\n\r\n",
     "switched": b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
 }
-"""Answers that end; ``slow``, ``cut``, ``redirect``, ``endless``, ``drip`` and the two endless rows of interim answers
-(``row`` as fast as it can, ``slow_row`` one a second) are done by hand."""
+"""Answers that end; ``slow``, ``cut``, ``redirect``, ``drip`` and those in ``ENDLESS`` are done by hand."""
+
+ENDLESS = {
+    "endless": (b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 8_192, 0),
+    "row": (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n", 0),
+    "slow_row": (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n", 1),
+}
 
 
 @dataclass(frozen=True)
@@ -129,15 +134,11 @@ def _serve(connection: socket.socket, receiver: Receiver) -> None:
         )
     elif behaviour == "slow":
         receiver.stopping.wait(30)
-    elif behaviour == "endless":
-        connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
-        while not receiver.stopping.is_set():
-            connection.sendall(b"x" * 8_192)
-    elif behaviour in ("row", "slow_row"):
-        while not receiver.stopping.is_set():
-            connection.sendall(b"HTTP/1.1 103 Early Hints\r\n\r\n")
-            if behaviour == "slow_row":
-                receiver.stopping.wait(1)
+    elif behaviour in ENDLESS:
+        begin, on, pause = ENDLESS[behaviour]
+        connection.sendall(begin)
+        while not receiver.stopping.wait(pause):
+            connection.sendall(on)
     elif behaviour == "drip":
         for byte in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"x" * 100:
             connection.sendall(bytes([byte]))
