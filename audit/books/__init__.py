@@ -39,7 +39,7 @@ from audit.books import (
 )
 from audit.books.cases import Case, RoundCheck, chosen
 from audit.books.findings import Finding, Sweep
-from audit.books.reading import SLACK, Books, NotChecked, Outside, Scope, day_start, opened
+from audit.books.reading import SLACK, Books, NotChecked, Outside, Scope, opened
 from audit.models import LogEntry
 from casino import events
 from casino.events import Fact
@@ -278,9 +278,13 @@ def _runs() -> Iterator[dict[str, Any]]:
         yield json.loads(bytes(entry.bytes))["data"]
 
 
-def quick_scope(*, now: datetime, clean: datetime | None) -> Scope:
-    """Return the open gaming day and all since the last clean run; everything where no run was clean yet."""
-    return Scope(since=None if clean is None else min(day_start(now), clean - SLACK))
+def quick_scope(*, clean: datetime | None) -> Scope:
+    """Return all since the last clean run; everything where no run was clean yet.
+
+    Quick runs one after the other look at each stretch of the open gaming day once, so that the last run of a busy day
+    takes no longer than its first. What is altered behind a clean run is found by the nightly full one.
+    """
+    return Scope(since=None if clean is None else clean - SLACK)
 
 
 def record(

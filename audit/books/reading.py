@@ -64,11 +64,6 @@ def start_of(gaming_day: date) -> datetime:
     )
 
 
-def day_start(at: datetime) -> datetime:
-    """Return when the gaming day of an instant started."""
-    return start_of(gaming_day(at))
-
-
 class NotChecked(Exception):
     """Something that a check needs from outside is not there; the books are then neither clean nor not."""
 

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from audit import books
-from audit.books import reading
+from audit.books import cases, reading
 from audit.models import LogEntry
 from casino import events
 from settlement import cashier
@@ -106,13 +106,19 @@ def test_a_quick_check_looks_at_all_since_the_last_clean_one_and_finds_what_is_n
     assert books.last_clean() is not None
 
 
-def test_a_quick_check_goes_back_to_the_start_of_the_gaming_day_and_to_the_last_clean_run() -> None:
+def test_a_quick_check_goes_back_to_the_last_clean_run_and_no_further() -> None:
     noon = datetime(2026, 3, 1, 5, tzinfo=UTC)  # 12:00 in Bangkok; the day started at 06:00, 23:00 UTC
-    start = datetime(2026, 2, 28, 23, tzinfo=UTC)
-    assert books.quick_scope(now=noon, clean=None).is_full
-    assert books.quick_scope(now=noon, clean=noon - timedelta(minutes=5)).since == start
+    assert books.quick_scope(clean=None).is_full
+    assert books.quick_scope(clean=noon).since == noon - reading.SLACK
     week_ago = noon - timedelta(days=7)
-    assert books.quick_scope(now=noon, clean=week_ago).since == week_ago - reading.SLACK
+    assert books.quick_scope(clean=week_ago).since == week_ago - reading.SLACK
+
+
+def test_a_quick_check_judges_no_round_again_that_was_clean_in_the_last_one(played: Played) -> None:
+    assert run("--full")[0] == 0
+    later = timezone.now() + reading.SLACK + timedelta(seconds=1)
+    with books.opened(scope=books.quick_scope(clean=later)) as opened:
+        assert [case for case in cases.walk(opened) if case.settlement] == []
 
 
 def test_a_deposit_that_is_sent_again_the_next_day_is_no_finding(played: Played) -> None:

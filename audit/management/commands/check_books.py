@@ -32,7 +32,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         how = parser.add_mutually_exclusive_group()
         how.add_argument(
-            "--quick", action="store_true", help="the open gaming day and all since the last clean run"
+            "--quick",
+            action="store_true",
+            help="all since the last clean run: in a row, they look at each stretch of the open day once",
         )
         how.add_argument("--full", action="store_true", help="everything, each round judged again")
         parser.add_argument("--only", default="", metavar="I4,I7", help="these invariants alone")
@@ -99,9 +101,7 @@ class _Run:
         """Check, print, leave the result in the log; return the exit code."""
         try:
             clean = books.last_clean() if self.mode == "quick" else None
-            scope = (
-                books.quick_scope(now=self.as_of, clean=clean) if self.mode == "quick" else books.Scope(None)
-            )
+            scope = books.quick_scope(clean=clean) if self.mode == "quick" else books.Scope(None)
             with (
                 books.opened(scope=scope, outside=self.outside) as opened,
                 Progress(console=Console(stderr=True), transient=True) as bar,
