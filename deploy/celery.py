@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from celery import Celery
+from celery import Celery, signals
 from kombu.transport import redis
 from redis.exceptions import ConnectionError
+
+from deploy import memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "deploy.settings")
 
@@ -31,3 +33,10 @@ redis.Transport.Channel = Channel
 app = Celery("pokdeng")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@signals.worker_init.connect
+@signals.worker_process_init.connect
+@signals.beat_init.connect
+def _started(**_: Any) -> None:
+    memory.freeze()

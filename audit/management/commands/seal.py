@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import signal
 import time
@@ -36,6 +37,7 @@ class Command(BaseCommand):
             _number_all()
             _sign(store)
             return
+        gc.freeze()  # what start-up made is no garbage
         ended = _Ended()
         signed_at = 0.0
         while not ended:
