@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
 
 from casino.record import fold
 from deploy.benchmark import deals, pace
+from deploy.local.trouble import Trouble
+from deploy.management.commands import bench
 from settlement.rules import house, payouts
 
 
@@ -31,3 +39,18 @@ def test_a_pace_is_the_median_of_its_runs() -> None:
     done = iter((1, 1_000_000, 1_000))
     found = pace.measured("count", "things", lambda: next(done), runs=3)
     assert found.per_second == sorted(found.runs)[1]
+
+
+def test_each_figure_is_printed_as_soon_as_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = io.StringIO()
+    floor = pace.Pace("an empty loop", "turns", 1_000_000.0, (900_000.0, 1_100_000.0), is_floor=True)
+
+    def measured(**_: Any) -> Iterator[pace.Pace]:
+        yield floor
+        assert "(an empty loop)" in printed.getvalue().splitlines()[-1]
+        raise Trouble("the power went")
+
+    monkeypatch.setattr(bench, "_paces", measured)
+    with pytest.raises(CommandError, match="the power went"):
+        call_command("bench", stdout=printed)
+    assert [line.split()[0] for line in printed.getvalue().splitlines()] == ["Medians", "what", "(an"]

@@ -6,8 +6,6 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from rich.console import Console
-from rich.table import Table as Grid
 
 from deploy.benchmark import books, pure, reconciling, scratch, telling, web
 from deploy.benchmark.pace import Pace
@@ -15,6 +13,7 @@ from deploy.local import servers
 from deploy.local.trouble import Trouble
 
 SEED = 20_260_301
+LINE = "{:<62} {:>22} {:>9} {:>9} {:>9}"
 
 
 class Command(BaseCommand):
@@ -29,17 +28,26 @@ class Command(BaseCommand):
         parser.add_argument("--pure", action="store_true", help="only what needs no database")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        console = Console(width=110)
+        self.stdout.write(f"Medians of {options['runs']} runs; {os.cpu_count()} cores; floors in brackets")
+        self.stdout.write(LINE.format("what", "a second", "slowest", "fastest", "aim"))
         try:
-            found = []
             for pace in _paces(runs=options["runs"], only_pure=options["pure"], day=options["day"]):
-                self.stderr.write(f"{pace.what}: {pace.per_second:,.0f} {pace.unit}/s")
-                found.append(pace)
+                self._say(pace)
         except Trouble as trouble:
             raise CommandError(trouble.sentence) from trouble
-        with console.capture() as text:
-            console.print(_grid(found, runs=options["runs"]))
-        self.stdout.write(text.get())
+
+    def _say(self, pace: Pace) -> None:
+        """Print a figure as soon as it is known: a run that ends early leaves what it measured."""
+        self.stdout.write(
+            LINE.format(
+                f"({pace.what})" if pace.is_floor else pace.what,
+                f"{pace.per_second:,.0f} {pace.unit}",
+                f"{min(pace.runs):,.0f}",
+                f"{max(pace.runs):,.0f}",
+                f"{pace.aim:,}" if pace.aim else "",
+            ).rstrip()
+        )
+        self.stdout.flush()
 
 
 def _paces(*, runs: int, only_pure: bool, day: int) -> Iterator[Pace]:
@@ -62,21 +70,3 @@ def _paces(*, runs: int, only_pure: bool, day: int) -> Iterator[Pace]:
         tables = [books.Table(code=code, token=token, seed=SEED)]
         owner_url = scratch.owned(addresses, url)
         yield from reconciling.paces(tables=tables, owner_url=owner_url, rounds=day, runs=min(runs, 3))
-
-
-def _grid(paces: list[Pace], *, runs: int) -> Grid:
-    grid = Grid(
-        title=f"Medians of {runs} runs; {os.cpu_count()} cores; floors in italics", title_justify="left"
-    )
-    for column in ("what", "a second", "slowest", "fastest", "aim"):
-        grid.add_column(column, justify="left" if column == "what" else "right")
-    for pace in paces:
-        grid.add_row(
-            pace.what,
-            f"{pace.per_second:,.0f} {pace.unit}",
-            f"{min(pace.runs):,.0f}",
-            f"{max(pace.runs):,.0f}",
-            f"{pace.aim:,}" if pace.aim else "",
-            style="italic" if pace.is_floor else None,
-        )
-    return grid
