@@ -118,9 +118,7 @@ def fill(content: dict[str, Any]) -> None:
         reasons = tuple(content["round"]["reasons"])
         content["held"] = [
             {"reason": reason, **_said(said)}
-            for reason, said in sentences.held(
-                found, rules, reasons, gaps=gaps_of(content), currency=currency
-            )
+            for reason, said in sentences.held(found, rules, reasons, gaps=gaps_of(content))
         ]
     verdict = judged(found, rules, last["inputs"]) if last else None
     without = frozenset(last["inputs"]["not_in_play"]) if last else frozenset()

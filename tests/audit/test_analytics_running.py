@@ -229,6 +229,7 @@ def test_while_one_looks_at_a_day_another_does_not(dsn: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as other:
         other.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [f"analytics:{DAY}"])
         assert done() == {}
+        other.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [f"analytics:{DAY}"])
     assert set(done()) == set(analytics.SCREENS)
 
 
