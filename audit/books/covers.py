@@ -85,7 +85,7 @@ COVERS = Pair(
 
 CHANGES = Pair(
     "holds changed",
-    ("round.covered",),
+    ("round.covered", "round.holds_ended"),
     """
     SELECT h.id::text, jsonb_build_object('round', h.round_id, 'at', h.ended_at)
       FROM settlement_hold h WHERE h.outcome = 'changed' AND h.ended_at >= %(since)s
@@ -175,7 +175,8 @@ SELECT coalesce(r.alias_of_id, r.id), e.payload ->> 'wager', max(l.id)
   JOIN audit_logentry l ON l.round = r.id AND l.action = 'round.recorded'
  CROSS JOIN LATERAL jsonb_array_elements(convert_from(l.bytes, 'UTF8')::jsonb #> '{data,events}') AS x
   JOIN casino_roundevent e ON e.round_id = r.id AND e.seq = (x.value ->> 'place')::int
- WHERE (r.id = ANY (%(rounds)s) OR r.alias_of_id = ANY (%(rounds)s)) AND e.kind IN ('bet_placed', 'bet_changed')
+ WHERE (r.id = ANY (%(rounds)s) OR r.alias_of_id = ANY (%(rounds)s))
+   AND e.kind IN ('bet_placed', 'bet_changed', 'bet_ruled')
  GROUP BY 1, 2
 """
 

@@ -29,18 +29,20 @@ class RefusedCover(models.Model):
         verbose_name_plural = "refused covers"
 
 
+UNCOVERED = ("offline", "refused", "changed", "changed_since")
+
+
 class Uncovered(models.Model):
     """A wallet's wager that met cards without its exposure set aside, and why: the terminal was
-    ``offline``, the wallet ``refused`` it, or the bet was ``changed`` since it was covered."""
+    ``offline``, the wallet ``refused`` it, or the bet ``changed_since`` it was covered (in older rows
+    ``changed``)."""
 
     id = models.BigAutoField(primary_key=True)
     round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="+", db_index=False)
     wager = models.CharField(max_length=40)
     account_code = models.CharField(max_length=120)
     exposure = models.BigIntegerField()
-    reason = models.CharField(
-        max_length=10, choices=[("offline", "offline"), ("refused", "refused"), ("changed", "changed")]
-    )
+    reason = models.CharField(max_length=16, choices=[(reason, reason) for reason in UNCOVERED])
     recorded_at = models.DateTimeField()
 
     class Meta:
@@ -48,7 +50,7 @@ class Uncovered(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["round", "wager"], name="uncovered_once_per_wager"),
             models.CheckConstraint(
-                condition=Q(reason__in=["offline", "refused", "changed"]),
+                condition=Q(reason__in=UNCOVERED),
                 name="uncovered_with_a_known_reason",
             ),
             models.CheckConstraint(condition=Q(exposure__gt=0), name="uncovered_exposes_something"),

@@ -20,6 +20,7 @@ from settlement import external, rule_sheets
 from settlement.external import Kept, System
 from settlement.ledger import Held
 from settlement.rules.house import HouseRules
+from settlement.settle.lines import BANK
 
 
 @dataclass(slots=True)
@@ -27,8 +28,9 @@ class Case:
     """One round with everything its judgement needs; ``record`` is the fold of what counts.
 
     ``holds`` are the open ones by wager (``bank`` for a player's bank), ``touched`` the wagers that had one before,
-    ``refused`` those that a wallet could not cover when it was asked. ``elsewhere`` are the holds asked of wallets that
-    live in a cashier system and not ended, by wager; ``systems`` are those systems by the prefix of their wallets.
+    ``refused`` those that a wallet could not cover when it was asked, each with its guest. ``elsewhere`` are the holds
+    asked of wallets that live in a cashier system and not ended, by wager; ``systems`` are those systems by the prefix
+    of their wallets.
     """
 
     id: UUID
@@ -54,7 +56,7 @@ class Case:
     clock_off: bool = False
     holds: dict[str, Held] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
-    refused: set[str] = field(default_factory=set)
+    refused: set[tuple[str, str]] = field(default_factory=set)
     elsewhere: dict[str, Kept] = field(default_factory=dict)
     alias_of_id: UUID | None = None
     _written: dict[str, Any] | None = None
@@ -91,12 +93,22 @@ class Case:
         """Return the cashier system that keeps a guest's wallet, None where it is kept here."""
         return external.keeper_of(owner, self.systems)
 
-    def set_aside(self, wager: str) -> int:
-        """Return what is set aside for a wager, here or elsewhere, in minor units."""
-        if wager in self.holds:
-            return self.holds[wager].amount
-        kept = self.elsewhere.get(wager)
-        return kept.exposure if kept is not None and kept.state == "held" else 0
+    def set_aside(self, wager: str, owner: str) -> int:
+        """Return what is set aside of this guest's wallet for a wager, here or elsewhere, in minor units."""
+        hold, kept = self.holds.get(wager), self.elsewhere.get(wager)
+        if hold is not None and hold.account == f"{owner}:wallet":
+            return hold.amount
+        return kept.exposure if kept is not None and kept.state == "held" and kept.account == owner else 0
+
+    def ruled(self) -> set[str]:
+        """Return the wagers of which somebody ruled what they are."""
+        assert self.record is not None
+        return {finding.subject for finding in self.record.findings if finding.kind == "bet_ruled"}
+
+    @property
+    def bank_measured(self) -> bool:
+        """Whether the banker was asked for the bank: what was set aside then is the bank, also nothing."""
+        return BANK in self.touched or any(wager == BANK for wager, _ in self.refused)
 
     @property
     def written(self) -> dict[str, Any]:
@@ -233,7 +245,7 @@ def _read_covers(cases: Sequence[Case]) -> None:
     for round_id, wager, hold_id, account, amount, is_open, state, stake in rows:
         case = by_id[round_id]
         if hold_id is None or state in ("asked", "refused"):
-            case.refused.add(wager)
+            case.refused.add((wager, account.removesuffix(":wallet")))
         else:
             case.touched.add(wager)
         if is_open and state is None:

@@ -65,7 +65,8 @@ def cover(round_id: UUID, *, acting: Acting = _in_the_running_act) -> Cover:
     """Make the holds of a round fit its bets as they stand: one for each wallet's wager, in order of placement, worth
     the most it can lose; and for a player's bank the least of its limit and what the wallet has.
 
-    Asked again, the holds follow the bets. Refuses ``round_finished``, ``round_not_opened`` and ``table_stopped``.
+    Asked again, the holds follow the bets; the bank stays what it was when it was first asked for, also nothing.
+    Refuses ``round_finished``, ``round_not_opened`` and ``table_stopped``.
 
     ``acting`` runs an act, and one is all it takes where wallets are kept here. For those kept elsewhere their cashier
     systems are asked behind it, with nothing held, and a second act stores what they answered in time; so whoever runs
@@ -95,7 +96,7 @@ def _set_aside(round_id: UUID) -> tuple[Cover, Question]:
 def _set_aside_here(case: Case) -> tuple[Cover, list[Fact]]:
     """Make the holds of wallets that are kept here fit; return them with what the witness is told of them."""
     wanted = _wanted(case)
-    kept = [hold for hold in case.holds.values() if _still_fits(hold, wanted)]
+    kept = [hold for hold in case.holds.values() if hold.wager == lines.BANK or _still_fits(hold, wanted)]
     ended = [hold for hold in case.holds.values() if hold not in kept]
     changed = [hold.id for hold in ended]
     fits = {hold.wager for hold in kept}
@@ -108,7 +109,7 @@ def _set_aside_here(case: Case) -> tuple[Cover, list[Fact]]:
     for hold in case.holds.values():
         if hold not in kept and hold.account in available:
             available[hold.account] += hold.amount
-    refused = _refused(asked, answers, available=available)
+    refused = [*_refused(asked, answers, available=available), *_empty_bank(case)]
     _keep_refused(case, refused)
     made = [answer for answer in answers if answer is not None]
     covered = (*kept, *made)
@@ -170,9 +171,26 @@ def _wanted(case: Case) -> list[NewHold]:
         if wager.owner.kind == "account" and case.keeper_of(wager.owner.ref) is None
     ]
     banker = case.record.banker
-    if banker is not None and case.is_player_banked and case.keeper_of(banker.account) is None:
+    if _banks_here(case) and not case.bank_measured:
+        assert banker is not None
         wanted.append(NewHold(f"{banker.account}:wallet", case.id, lines.BANK, banker.limit, or_less=True))
     return wanted
+
+
+def _banks_here(case: Case) -> bool:
+    assert case.record is not None
+    banker = case.record.banker
+    return banker is not None and case.is_player_banked and case.keeper_of(banker.account) is None
+
+
+def _empty_bank(case: Case) -> list[Refused]:
+    """A bank that was asked for before and found empty: it is, whatever the wallet has by now."""
+    if not (_banks_here(case) and case.bank_measured and lines.BANK not in case.holds):
+        return []
+    assert case.record is not None
+    banker = case.record.banker
+    assert banker is not None
+    return [Refused(lines.BANK, f"{banker.account}:wallet", banker.limit, 0, "insufficient_funds")]
 
 
 def _still_fits(hold: Held, wanted: list[NewHold]) -> bool:

@@ -65,6 +65,7 @@ class Docket:
         self.facts: list[Fact] = []
         self.owed: list[Owed] = []
         self.dues = Dues(now=act.now)
+        self.tables: dict[UUID, str] = {}
 
     def lock_accounts(self, heard: Sequence[Case], *, and_those_of: History | None = None) -> None:
         """Lock whatever may move, by currency (a house keeps one; another would be another statement)."""
@@ -87,6 +88,8 @@ class Docket:
 
     def hear(self, case: Case) -> Settled:
         """Judge one round and take down what is to be written of it."""
+        if case.record is not None and (case.holds or case.elsewhere):
+            self._let_go_ruled_away(case)
         inputs = judgement.inputs_of(case, self.balances, available=self.free)
         verdict = judgement.judge(case, inputs)
         answer = self._answer(case, verdict)
@@ -95,6 +98,27 @@ class Docket:
                 self.free[hold.account] += hold.amount
             self._settle(case, verdict, inputs)
         return answer
+
+    def _let_go_ruled_away(self, case: Case) -> None:
+        """End the holds of bets that were ruled to be nobody's, or another guest's, whatever becomes of the round."""
+        assert case.record is not None
+        accounts = {wager.id: f"{wager.owner.ref}:wallet" for wager in case.record.wagers}
+        ended = [
+            case.holds[wager]
+            for wager in sorted(case.ruled() & case.holds.keys())
+            if case.holds[wager].account != accounts.get(wager)
+        ]
+        for hold in ended:
+            del case.holds[hold.wager]
+            self.free[hold.account] += hold.amount
+            self.release[hold.id] = "changed"
+        if ended:
+            self.facts.append(
+                self._fact("round.holds_ended", case, {"ended": [str(hold.id) for hold in ended]})
+            )
+            self.owed += telling.freed(case, ended, reason="changed")
+        elsewhere.ruled_away(self.dues, case)
+        self.tables[case.id] = case.table
 
     def _answer(self, case: Case, verdict: Verdict) -> Settled:
         if verdict.outcome == "open":
@@ -282,9 +306,10 @@ class Docket:
         for line in verdict.lines:
             assert case.house is not None
             exposure = payouts.exposure(line.stake, case.house)
-            if line.owner.kind != "account" or not exposure or case.set_aside(line.wager) >= exposure:
+            owner = line.owner.ref
+            if line.owner.kind != "account" or not exposure or case.set_aside(line.wager, owner) >= exposure:
                 continue
-            found.append((line.wager, f"{line.owner.ref}:wallet", exposure, _why_uncovered(case, line.wager)))
+            found.append((line.wager, f"{owner}:wallet", exposure, _why_uncovered(case, line.wager, owner)))
         return found
 
     def _day_of(self, case: Case) -> date:
@@ -329,7 +354,8 @@ class Docket:
             self._settlement_fact(revision, described[revision.id]) for revision in self.revisions
         ]
         if self.dues:
-            facts += self.dues.facts({revision.case.id: revision.case.table for revision in self.revisions})
+            revised = {revision.case.id: revision.case.table for revision in self.revisions}
+            facts += self.dues.facts(self.tables | revised)
         if facts:
             events.announce(facts)
         webhooks.owe(
@@ -368,9 +394,9 @@ class Docket:
         return Fact(action, f"rounds/{case.id}", data, table=case.table, round=case.id)
 
 
-def _why_uncovered(case: Case, wager: str) -> str:
-    if case.set_aside(wager):
-        return "changed"  # something is set aside, for the bet that stood there before
-    if wager in case.refused:
+def _why_uncovered(case: Case, wager: str, owner: str) -> str:
+    if case.set_aside(wager, owner):
+        return "changed_since"  # something is set aside, for the bet that stood there before
+    if (wager, owner) in case.refused:
         return "refused"
-    return "changed" if wager in case.touched else "offline"
+    return "changed_since" if wager in case.touched or wager in case.ruled() else "offline"

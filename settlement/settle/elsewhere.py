@@ -53,7 +53,8 @@ def ask(dues: Dues, case: Case) -> tuple[Question, list[Kept], list[Kept]]:
 
 def _wanted(case: Case, dues: Dues) -> list[Kept]:
     """Return the holds that the bets need, in order of placement, and a player's bank of its limit: what such a wallet
-    has is not known here, so it is all of it or nothing."""
+    has is not known here, so it is all of it or nothing. Once cards lie, nobody who said no is asked for a bank again.
+    """
     assert case.record is not None
     assert case.house is not None
     found = [
@@ -62,7 +63,10 @@ def _wanted(case: Case, dues: Dues) -> list[Kept]:
         if wager.owner.kind == "account"
     ]
     banker = case.record.banker
-    if banker is not None and case.is_player_banked:
+    refused_before = (
+        case.record.bets_closed_ms is not None and BANK not in case.elsewhere and case.bank_measured
+    )
+    if banker is not None and case.is_player_banked and not refused_before:
         found.append((BANK, banker.account, banker.limit, banker.limit))
     return [
         Kept(events.uuid7(dues.now), keeper, case.id, wager, owner, stake, exposure, case.currency, "asked")
@@ -77,6 +81,20 @@ def _fits(kept: Kept, wanted: Kept | None) -> bool:
         and kept.state == "held"
         and (kept.account, kept.stake, kept.exposure) == (wanted.account, wanted.stake, wanted.exposure)
     )
+
+
+def ruled_away(dues: Dues, case: Case) -> None:
+    """Let go what is set aside for bets that were ruled to be nobody's, or another guest's, and forget it."""
+    assert case.record is not None
+    owners = {wager.id: wager.owner.ref for wager in case.record.wagers if wager.owner.kind == "account"}
+    for wager in sorted(case.ruled() & case.elsewhere.keys()):
+        kept = case.elsewhere[wager]
+        if kept.account != owners.get(wager):
+            asked = kept.state == "asked"
+            dues.let_go(
+                kept, state="refused" if asked else "changed", reason=SILENT if asked else "bet_changed"
+            )
+            del case.elsewhere[wager]
 
 
 def settled(dues: Dues, case: Case, verdict: Verdict, inputs: Inputs) -> None:
@@ -103,11 +121,12 @@ def amended(
     reason = "dispute_upheld" if because is not None else "corrected"
     for wager, last in sorted(told.items()):
         dues.take_back(last, reason=reason, dispute=dispute)
-        if wager not in results:
+        if wager not in results or results[wager].account != last.kept.account:
             dues.let_go(last.kept, state="released", reason=_why_over(verdict), revision=revision)
     for wager, result in results.items():
         last_told = told.get(wager)
-        dues.settle(last_told.kept if last_told else None, result, revision=revision)
+        same_guest = last_told is not None and last_told.kept.account == result.account
+        dues.settle(last_told.kept if last_told and same_guest else None, result, revision=revision)
 
 
 def _results(case: Case, verdict: Verdict, inputs: Inputs) -> Mapping[str, Result]:

@@ -15,6 +15,8 @@ from settlement.rules.payouts import Line, Verdict
 
 _READS = frozenset({"card_dealt", "card_corrected"})
 _RULINGS = frozenset({"card_ruled", "card_removed"})
+_NEVER_LATE = frozenset({"mispay_put_right", "mispay_found", "note"})
+"""What is said of a round whenever it is said: no money depends on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +32,32 @@ class Heard:
         named = set(cites)
         return cls(
             tuple(item.event for item in recorded if not item.late or item.event.place in named),
-            tuple(item.event for item in recorded if item.late and item.event.feed in ("terminal", "camera")),
+            tuple(item.event for item in recorded if item.late and _is_told(item.event)),
         )
 
 
+def _is_told(event: Event) -> bool:
+    """Whether an event belongs to what is told of a round after its settlement; acts of decisions are cited instead."""
+    if event.feed == "decision":
+        return False
+    return event.feed in ("terminal", "camera") or event.kind in _NEVER_LATE or event.kind == "bet_ruled"
+
+
 def of_late(found: RoundRecord, heard: Heard, *, house: HouseRules, currency: str) -> Iterator[Finding]:
-    """Find late reads that differ from what counted (``reads_differ``, by slot), chips put right after the settlement
-    (``mispay``, as they mostly are), and whatever else came late (``late_event``, once)."""
+    """Find late reads that differ from what counted (``reads_differ``, by slot), chips put right or found wrong after
+    the settlement (``mispay``, as they mostly are), rulings of bets, which change nothing unless they are cited
+    (``bet_ruled``), and whatever else came late (``late_event``, once)."""
     apart = _reads_apart(found, heard, house=house, currency=currency)
     yield from apart.values()
+    counted = {event.place for event in heard.counted}
     others = 0
     for event in heard.late:
-        if event.kind == "mispay_put_right":
-            yield _put_right(event)
-        elif not (event.kind in _READS and _slot(event) in apart):
-            others += 1
+        if event.kind in _NEVER_LATE:
+            yield from _said_afterwards(event)
+            continue
+        if event.kind == "bet_ruled" and event.signed and event.place not in counted:
+            yield _bet_ruled(found, event)
+        others += not (event.kind in _READS and _slot(event) in apart)
     if others:
         yield Finding("late_event", "", (("events", others),))
 
@@ -78,10 +91,25 @@ def _as_settled(found: RoundRecord, finding: Finding) -> tuple[tuple[str, object
     return (("reads", dict(finding.detail)["reads"]), ("counts", counts), ("by", by))
 
 
-def _put_right(event: Event) -> Finding:
-    paid, due = event.data["paid"], event.data["due"]
-    detail = (("paid", paid["amount"]), ("due", due["amount"]), ("currency", due["currency"]))
-    return Finding("mispay", event.data["wager"], detail)
+def _said_afterwards(event: Event) -> Iterator[Finding]:
+    """A mispay that was put right, signed for or not, or found by somebody who signed; a round that was rebuilt."""
+    if event.kind == "note":
+        if event.data.get("kind") == "reconstructed":
+            yield Finding("reconstructed", "")
+    elif event.kind == "mispay_put_right" or event.signed:
+        paid, due = event.data["paid"], event.data["due"]
+        detail = (("paid", paid["amount"]), ("due", due["amount"]), ("currency", due["currency"]))
+        yield Finding("mispay", event.data["wager"], detail)
+    else:
+        yield Finding("unsigned_ruling", event.data["wager"], (("event", event.kind),))
+
+
+def _bet_ruled(found: RoundRecord, event: Event) -> Finding:
+    data = event.data
+    before = tuple(("before", wager.stake) for wager in found.wagers if wager.id == data["wager"])
+    stake = data["stake"]
+    detail = (("hand", data["hand"]), *before, ("stake", stake["amount"]), ("currency", stake["currency"]))
+    return Finding("bet_ruled", data["wager"], detail)
 
 
 def _slot(event: Event) -> str:

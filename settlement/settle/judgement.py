@@ -38,9 +38,10 @@ class Inputs:
 def inputs_of(case: Case, balances: Mapping[str, Balance], *, available: Mapping[str, int]) -> Inputs:
     """Return what the wallets of a round mean for it now.
 
-    ``available`` is what each wallet could still give, beside what is set aside. A bank that was covered is what was
-    set aside for it; one that never was puts up as much of its limit as the wallet has now, and what a wallet kept
-    elsewhere has is not known: it puts up what it set aside, or is no bank.
+    ``available`` is what each wallet could still give, beside what is set aside. A bank that was asked for is what was
+    set aside for it then, also nothing, and is never measured again; one that nobody asked for puts up as much of its
+    limit as the wallet has now. What a wallet kept elsewhere has is not known: it puts up what it set aside, or is no
+    bank.
     """
     assert case.record is not None
     keepers = {owner: case.keeper_of(owner) for owner in sorted(case.owners())}
@@ -60,10 +61,10 @@ def inputs_of(case: Case, balances: Mapping[str, Balance], *, available: Mapping
     banker = case.record.banker
     bank = None
     if banker is not None and case.is_player_banked and banker.account in elsewhere:
-        bank = min(banker.limit, case.set_aside(BANK)) or None
+        bank = min(banker.limit, case.set_aside(BANK, banker.account)) or None
     elif banker is not None and case.is_player_banked and has_wallet(banker.account):
-        hold = case.holds.get(BANK)
-        most = hold.amount if hold is not None else available[f"{banker.account}:wallet"]
+        asked = case.set_aside(BANK, banker.account)
+        most = asked if case.bank_measured else available[f"{banker.account}:wallet"]
         bank = max(0, min(banker.limit, most))
     return Inputs(bank, tuple(without), elsewhere)
 

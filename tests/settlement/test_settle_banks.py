@@ -29,6 +29,7 @@ CARDS = """
     close
 """
 """Three hands of 7 against 6: each wins one stake."""
+ONE_HAND = CARDS.replace("    p2 3C 4H\n    p3 3D 4C\n", "")
 LOST = CARDS.replace("KC 6D", "KC 8D").replace("dealer stays\n", "")
 """The same against a pok: each loses one stake."""
 
@@ -246,3 +247,55 @@ def test_two_rounds_of_one_batch_share_one_bankers_wallet() -> None:
     assert (bank_of(first)[0], bank_of(second)[0]) == (250_00, 50_00)
     assert lines_of(second) == {"w1": 50_00, "w2": 0, "bank": -50_00}
     assert money().get(banker, 0) == 0
+
+
+# -- a bank is measured once ---------------------------------------------------------------------------------
+
+
+def test_a_bank_that_cover_found_empty_is_empty_whatever_is_paid_in_after_the_cards() -> None:
+    """He named 800 and had nothing when it counted; with the cards on the table he pays 2,000 in. Hand 1 won 100."""
+    table, banker = a_banked_table(), a_wallet("B1")
+    round_id = table.tell("open 1 clockwise player:B1/800 \n bet w1 p1 100")
+    assert [(one.wager, one.available) for one in covered(round_id).refused] == [("bank", 0)]
+    floor.paid_in("B1", 2_000_00)
+
+    table.tell(ONE_HAND, round=round_id)
+    (answer,) = floor.settled(round_id)
+
+    assert answer.outcome == "settled"
+    assert (bank_of(round_id), lines_of(round_id)) == ((0, 0, 0, 0), {"w1": 0, "bank": 0})
+    assert (money()[banker], table.guests in money()) == (2_000_00, False)
+
+
+def test_a_bank_is_not_measured_again_by_asking_again() -> None:
+    table, banker = a_banked_table(), a_wallet("B1", 300)
+    round_id = table.tell("open 1 clockwise player:B1/800 \n bet w1 p1 100")
+    covered(round_id)
+    floor.paid_in("B1", 2_000_00)
+    again = covered(round_id)
+    assert ([(one.wager, one.amount) for one in again.covered], again.refused) == ([("bank", 300_00)], ())
+    assert holds() == {banker: 300_00}
+
+
+def test_an_empty_bank_stays_refused_when_it_is_asked_for_again() -> None:
+    table = a_banked_table()
+    a_wallet("B1")
+    round_id = table.tell("open 1 clockwise player:B1/800 \n bet w1 p1 100")
+    covered(round_id)
+    floor.paid_in("B1", 2_000_00)
+    again = covered(round_id)
+    assert (again.covered, [(one.wager, one.available, one.reason) for one in again.refused]) == (
+        (),
+        [("bank", 0, "insufficient_funds")],
+    )
+    assert holds() == {}
+
+
+def test_a_bank_whose_wallet_came_after_cover_asked_for_it_is_empty() -> None:
+    table = a_banked_table()
+    round_id = table.tell("open 1 clockwise player:B1/800 \n bet w1 p1 100")
+    assert [one.reason for one in covered(round_id).refused] == ["unknown_wallet"]
+    a_wallet("B1", 2_000)
+    table.tell(ONE_HAND, round=round_id)
+    floor.settled(round_id)
+    assert bank_of(round_id) == (0, 0, 0, 0)

@@ -201,6 +201,7 @@ _UNCOVERED = {
     "offline": Said("ออฟไลน์", "offline"),
     "refused": Said("ถูกปฏิเสธ", "refused"),
     "changed": Said("เปลี่ยนภายหลัง", "changed since"),
+    "changed_since": Said("เปลี่ยนภายหลัง", "changed since"),
 }
 
 
