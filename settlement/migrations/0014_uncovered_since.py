@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('casino', '0004_keys_name_what_they_reach'),
-        ('settlement', '0013_prolonged_claims'),
+        ("settlement", "0013_prolonged_claims"),
     ]
 
     operations = [
