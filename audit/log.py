@@ -80,7 +80,7 @@ def log_name() -> str:
 
 def stamp(at: datetime) -> str:
     """Write an instant as entries do: UTC, to the microsecond."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def _person(*, act: events.Act, fact: events.Fact) -> UUID | None:

@@ -24,6 +24,11 @@ from casino.refusals import Refusal
 
 Range = tuple[int, int]
 
+MOST_AHEAD = 1_000_000
+"""How far above a device's highest known number its next may lie; beyond, somebody's counter has run wild."""
+MOST_NUMBER = 2**63 - 1
+"""The highest number that the database keeps."""
+
 
 def enrol(*, code: str, kind: str, table: Table, now: datetime) -> tuple[Device, str]:
     """Enrol a device at a table; return it and its token, which is shown this once (its SHA-256 is stored).
@@ -75,8 +80,21 @@ def claim(*, last_seq: int, holes: Sequence[Range], numbers: Iterable[int]) -> t
                 left.append((last_seq + 1, number - 1))
             last_seq = number
             continue
-        left = [part for hole in left for part in _without(hole, (number, number))]
+        left = without(left, [number])
     return last_seq, left
+
+
+def without(holes: Iterable[Range], numbers: Iterable[int]) -> list[Range]:
+    """Return the holes as they are once these numbers are there."""
+    left = list(holes)
+    for number in numbers:
+        left = [part for hole in left for part in _without(hole, (number, number))]
+    return left
+
+
+def too_far(*, number: int, highest: int) -> bool:
+    """Say whether a number lies too far above the highest one known; the device is enrolled anew then."""
+    return number > min(highest + MOST_AHEAD, MOST_NUMBER)
 
 
 def _without(hole: Range, taken: Range) -> list[Range]:

@@ -100,6 +100,13 @@ _REGISTERED_HERE = (
     ("rounds_unfinished", 409, "Rounds of this session are not finished.", "ยังมีรอบที่ไม่เสร็จในช่วงเปิดโต๊ะนี้"),
     ("device_numbers_missing", 409, "Numbers of a device are missing.", "ลำดับของเครื่องขาดหาย"),
     (
+        "round_numbers_missing",
+        409,
+        "Round numbers of this session are missing; a supervisor waives them, or two people close over them.",
+        "เลขรอบของช่วงเปิดโต๊ะนี้ขาดหาย ให้หัวหน้ายกเว้น หรือสองคนลงชื่อปิด",
+    ),
+    ("rounds_not_missing", 404, "These round numbers are not missing.", "เลขรอบเหล่านี้ไม่ได้ขาด"),
+    (
         "last_round_differs",
         422,
         "The stated last round is not the last recorded.",
@@ -110,6 +117,18 @@ _REGISTERED_HERE = (
         422,
         "This number was used with other contents; the first stands.",
         "ลำดับนี้ใช้ไปแล้วกับข้อมูลอื่น อันแรกยังใช้",
+    ),
+    (
+        "sequence_too_far",
+        422,
+        "This number is far above the device's last. It was not used up; enrol the device anew.",
+        "ลำดับนี้ไกลเกินจากลำดับล่าสุดของเครื่อง ยังไม่ถูกใช้ ให้ลงทะเบียนเครื่องใหม่",
+    ),
+    (
+        "round_finished",
+        409,
+        "The round was settled or voided; what must change goes by a dispute.",
+        "รอบนี้คิดเงินหรือยกเลิกไปแล้ว ถ้าต้องแก้ ให้แจ้งข้อพิพาท",
     ),
     ("round_exists", 409, "This round was opened by another terminal.", "มีเครื่องอื่นเปิดรอบนี้แล้ว"),
     ("other_tables_round", 422, "This round belongs to another table.", "รอบนี้เป็นของโต๊ะอื่น"),

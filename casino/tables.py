@@ -3,9 +3,11 @@ counts and posts the float first; a session has no door of its own."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import Max, Q
 
 from casino import events, people
@@ -120,14 +122,18 @@ def close(
     """Close a locked session.
 
     Refused while numbers of the table's devices are missing or unsent (``device_numbers_missing``, with the ranges)
-    and no two different people close ``despite_missing``, by name: such a close is provisional. Refused while
-    rounds are being played or wait to be settled, or are held and nobody carries them over (``rounds_unfinished``,
-    with their numbers), and where the stated last round is not the last recorded (``last_round_differs``).
-    Held rounds are carried over by two different people, by name.
+    and no two different people close ``despite_missing``, by name: such a close is provisional. So it is over round
+    numbers that are missing and were not waived (``round_numbers_missing``, with the ranges). Refused while rounds are
+    being played or wait to be settled, or are held and nobody carries them over (``rounds_unfinished``, with their
+    numbers), and where the stated last round is not the last recorded (``last_round_differs``). Held rounds are carried
+    over by two different people, by name.
     """
     missing = missing_numbers(session)
     if missing and despite_missing is None:
         raise Refusal("device_numbers_missing", devices=missing)
+    unplayed = missing_rounds([session.id]).get(session.id, [])
+    if unplayed and despite_missing is None:
+        raise Refusal("round_numbers_missing", rounds=unplayed)
     if despite_missing is not None:
         people.different(*(person.id for person in despite_missing))
     rounds = Round.objects.filter(session=session, alias_of=None)
@@ -150,8 +156,10 @@ def close(
             "held": [str(key) for key, _ in held],
             "carried_over_by": [str(person.id) for person in carried_over_by],
         }
-    if missing and despite_missing is not None:
+    if (missing or unplayed) and despite_missing is not None:
         carried |= {"missing": missing, "despite_missing": [str(person.id) for person in despite_missing]}
+        if unplayed:
+            carried["missing_rounds"] = unplayed
     events.announce(
         [
             Fact(
@@ -175,6 +183,29 @@ def missing_numbers(session: TableSession) -> dict[str, list[list[int]]]:
             ranges.append([device.last_seq + 1, stated["next"] - 1])
         if ranges:
             missing[device.code] = ranges
+    return missing
+
+
+_MISSING_ROUNDS = """
+SELECT s.id, lower(hole), upper(hole) - 1 FROM casino_tablesession s
+ CROSS JOIN LATERAL (SELECT max(number)::bigint AS last, range_agg(int8range(number, number::bigint + 1)) AS numbers
+                       FROM casino_round WHERE session_id = s.id AND alias_of_id IS NULL AND number IS NOT NULL) AS told
+ CROSS JOIN LATERAL unnest(
+       int8multirange(int8range(1, greatest(told.last, s.last_round, 0) + 1)) - coalesce(told.numbers, '{}')
+       - coalesce((SELECT range_agg(int8range(first, last::bigint + 1)) FROM casino_roundwaiver
+                    WHERE session_id = s.id), '{}')) AS hole
+ WHERE s.id = ANY(%s) ORDER BY s.id, 2
+"""
+
+
+def missing_rounds(sessions: Iterable[UUID]) -> dict[UUID, list[list[int]]]:
+    """Return the round numbers up to each session's last that were neither recorded nor waived, as ranges
+    ``[[first, last], …]``: a number typed wrongly makes one of them, however wide. One statement."""
+    missing: dict[UUID, list[list[int]]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_MISSING_ROUNDS, [list(sessions)])
+        for session, first, last in cursor.fetchall():
+            missing.setdefault(session, []).append([first, last])
     return missing
 
 

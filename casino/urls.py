@@ -1,6 +1,6 @@
 from django.urls import path
 
-from casino.api import floor, keys, sign_in
+from casino.api import floor, keys, rulings, sign_in, waivers
 
 urlpatterns = [
     path("session", sign_in.Session.as_view()),
@@ -14,5 +14,8 @@ urlpatterns = [
     path("keys/<uuid:key>/revoke", keys.KeyRevocation.as_view()),
     path("devices", floor.Devices.as_view()),
     path("devices/self/state", floor.OwnState.as_view()),
-    path("devices/<uuid:device>/gaps/<int:first>-<int:last>/waive", floor.GapWaivers.as_view()),
+    path("tables/<str:code>/rounds/<int:first>-<int:last>/waive", waivers.RoundWaivers.as_view()),
+    path("rounds/<uuid:round>/rulings", rulings.Rulings.as_view()),
+    path("rounds/<uuid:round>/mispays", rulings.Mispays.as_view()),
+    path("devices/<uuid:device>/gaps/<int:first>-<int:last>/waive", waivers.GapWaivers.as_view()),
 ]

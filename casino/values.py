@@ -41,6 +41,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 # Within these an instant can be shown by the clock of any zone.
 _EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
+_FIRST = _EARLIEST - timedelta(microseconds=1)
 _LATEST = datetime(9999, 12, 30, tzinfo=UTC)
 
 
@@ -66,15 +67,28 @@ def instant(given: Any) -> datetime:
 
     Raises Unreadable, also for a second 60 and for the first and last days of the calendar, which not every zone has.
     """
-    if not isinstance(given, str) or not _INSTANT.fullmatch(given):
-        raise Unreadable(AN_INSTANT)
-    try:
-        found = datetime.fromisoformat(given).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise Unreadable(AN_INSTANT) from None
+    found = clock(given)
     if not _EARLIEST <= found < _LATEST:
         raise Unreadable(AN_INSTANT)
     return found
+
+
+def clock(given: Any) -> datetime:
+    """Return, in UTC, what a clock showed, whatever year that is: a device's word about its own time, which is kept
+    and weighed, and never refused for what it says. What lies at the very ends of the calendar is brought within it.
+
+    Raises Unreadable for what is not written as ``instant`` has it.
+    """
+    if not isinstance(given, str) or not _INSTANT.fullmatch(given):
+        raise Unreadable(AN_INSTANT)
+    try:
+        found = datetime.fromisoformat(given)
+    except ValueError:
+        raise Unreadable(AN_INSTANT) from None
+    try:
+        return min(max(found.astimezone(UTC), _FIRST), _LATEST)
+    except OverflowError:
+        return _FIRST if found.year == 1 else _LATEST
 
 
 def day(given: Any) -> date:

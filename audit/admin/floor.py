@@ -21,6 +21,7 @@ from casino.models import (
     RefusedEvent,
     Round,
     RoundEvent,
+    RoundWaiver,
     Signature,
     Table,
     TableSession,
@@ -147,6 +148,7 @@ class RoundEventAdmin(ReadOnly):
     fields = (
         "id", "round", "seq", "kind", "payload", "source", "event_id", "device", "device_seq", "person", "signature",
         "signer", "signed", "happened_at", "instant", "clock_off", "recorded_at", "offset_ms", "hash", "late",
+        "jumped_from",
     )  # fmt: skip
     readonly_fields = ("hash",)
     finds: ClassVar = {
@@ -206,6 +208,13 @@ class GapWaiverAdmin(ReadOnly):
     list_display = ("id", "device", "first", "last", "person", "waived_at")
     list_select_related = ("device", "person")
     finds: ClassVar = {"uuid": ("person",), "word": ("device__code", "person__badge")}
+
+
+@admin.register(RoundWaiver)
+class RoundWaiverAdmin(ReadOnly):
+    list_display = ("id", "session", "first", "last", "person", "waived_at")
+    list_select_related = ("session__table", "person")
+    finds: ClassVar = {"uuid": ("session", "person"), "word": ("session__table__code", "person__badge")}
 
 
 @admin.register(ApiKey)

@@ -113,8 +113,8 @@ SELECT {_COLUMNS}, NULL, 0, '', true, NULL, 0, '{{}}'::bigint[], '{{}}'::jsonb, 
 
 _EVENTS = """
 SELECT coalesce(r.alias_of_id, r.id), e.id, e.kind, e.payload::text, e.source, d.kind, d.code, e.device_seq,
-       e.signed <> '', (extract(epoch FROM e.happened_at) * 1000)::numeric,
-       (extract(epoch FROM e.instant) * 1000)::numeric, e.late
+       e.signed <> '', floor(extract(epoch FROM e.happened_at) * 1000)::bigint,
+       floor(extract(epoch FROM e.instant) * 1000)::bigint, e.jumped_from, e.late
   FROM casino_roundevent e JOIN casino_round r ON r.id = e.round_id LEFT JOIN casino_device d ON d.id = e.device_id
  WHERE r.id = ANY (%(rounds)s) OR r.alias_of_id = ANY (%(rounds)s) ORDER BY e.id
 """
@@ -235,7 +235,7 @@ def _read_rules(
 
 
 def _event(row: tuple[Any, ...]) -> Event:
-    _, place, kind, payload, source, feed, code, seq, signed, time_ms, instant_ms, _ = row
+    _, place, kind, payload, source, feed, code, seq, signed, time_ms, instant_ms, jumped, _ = row
     if feed is None:
         feed = "decision" if source.startswith("/disputes/") else "page"
     found: Feed = feed
@@ -249,4 +249,5 @@ def _event(row: tuple[Any, ...]) -> Event:
         signed=signed,
         time_ms=int(time_ms),
         instant_ms=int(instant_ms),
+        jumped_from=jumped,
     )

@@ -239,6 +239,21 @@ WAIVERS = Pair(
     """,
 )
 
+ROUND_WAIVERS = Pair(
+    "round waivers",
+    ("rounds.waived",),
+    """
+    SELECT w.session_id || ' ' || w.first || '-' || w.last, jsonb_build_object(
+        'by', w.person_id, 'reason_sha256', encode(sha256(convert_to(w.reason, 'UTF8')), 'hex'), 'at', w.waived_at)
+      FROM casino_roundwaiver w WHERE w.waived_at >= %(since)s
+    """,
+    """
+    SELECT (t.data ->> 'session') || ' ' || (t.data ->> 'first') || '-' || (t.data ->> 'last'),
+           jsonb_build_object('by', t.person, 'reason_sha256', t.data -> 'reason_sha256', 'at', t.at)
+      FROM told t
+    """,
+)
+
 KEYS_MADE = Pair(
     "keys made",
     ("key.made",),
@@ -348,6 +363,7 @@ PAIRS = (
     KEYS_MADE,
     KEYS_REVOKED,
     WAIVERS,
+    ROUND_WAIVERS,
     BREAKS,
     BREAK_STEPS,
     RUNS_DONE,

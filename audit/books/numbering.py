@@ -19,17 +19,39 @@ SELECT s.id, s.code, s.last_round, count(r.id), count(DISTINCT r.number), coales
   FROM sessions s
   LEFT JOIN casino_round r ON r.session_id = s.id AND r.alias_of_id IS NULL AND r.number IS NOT NULL
  GROUP BY s.id, s.code, s.last_round, s.closed_at
-HAVING count(r.id) <> coalesce(max(r.number), 0) OR count(DISTINCT r.number) <> count(r.id)
+HAVING count(DISTINCT r.number) <> count(r.id)
     OR (s.closed_at IS NOT NULL AND s.last_round IS DISTINCT FROM coalesce(max(r.number), 0))
 """  # noqa: S608
 
+_MISSING = f"""
+WITH sessions AS ({_SESSIONS}), told AS (
+    SELECT s.id, s.code, greatest(max(r.number), 0)::bigint AS last,
+           coalesce(range_agg(int8range(r.number, r.number::bigint + 1)) FILTER (WHERE r.number > 0), '{{}}') AS have
+      FROM sessions s LEFT JOIN casino_round r ON r.session_id = s.id AND r.alias_of_id IS NULL
+     GROUP BY s.id, s.code
+), waived AS (
+    SELECT session_id, range_agg(int8range(first, last::bigint + 1)) AS numbers FROM casino_roundwaiver
+     GROUP BY session_id)
+SELECT told.id, told.code, lower(hole), upper(hole) - 1, told.last
+  FROM told LEFT JOIN waived ON waived.session_id = told.id
+ CROSS JOIN LATERAL unnest(int8multirange(int8range(1, told.last + 1)) - told.have - coalesce(waived.numbers, '{{}}'))
+       AS hole
+"""  # noqa: S608
 
-def numbers_without_holes(books: Books) -> Iterator[Finding]:
-    """Round numbers run 1 to the last in each session, each once, and a closed session states its last."""
+
+def numbered_once(books: Books) -> Iterator[Finding]:
+    """Each round number stands once in its session, and a closed session states its last."""
     for id, table, stated, rounds, numbers, last, closed in books.rows(_NUMBERS):
-        expected = f"{last} rounds, {last} numbers" + (f", and {last} stated as the last" if closed else "")
+        expected = "each number once" + (f", and {last} stated as the last" if closed else "")
         found = f"{rounds} rounds, {numbers} numbers up to {last}" + (f", {stated} stated" if closed else "")
         yield Finding(f"sessions/{id} ({table})", found, expected)
+
+
+def numbers_without_holes(books: Books) -> Iterator[Finding]:
+    """Round numbers run 1 to the last in each session, but for those waived. A range that is missing is one finding."""
+    for id, table, first, last, of in books.rows(_MISSING):
+        missing = str(first) if first == last else f"{first}-{last}"
+        yield Finding(f"sessions/{id} ({table})", f"round {missing} of {of} missing", "recorded, or waived")
 
 
 _OPEN = """

@@ -117,6 +117,12 @@ class Books:
             cursor.execute(statement, self._parameters | dict(parameters or {}))
             return cursor.fetchall()
 
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Let one look fail by itself: what it met undoes nothing of the others'."""
+        with self.reader.transaction():
+            yield
+
     def _first_event(self, scope: Scope) -> int:
         """Return an id below which no event was recorded since. Ids and times run together, so bisection finds it."""
         if scope.since is None:
@@ -144,6 +150,7 @@ def opened(*, scope: Scope, outside: Outside = NOTHING_OUTSIDE) -> Iterator[Book
     with psycopg.connect(**_address(), options=_OPTIONS) as reader:
         reader.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         reader.read_only = True
+        reader.execute("SELECT")  # from here on all is one transaction, and what is set apart is a part of it
         yield Books(reader=reader, scope=scope, outside=outside)
 
 

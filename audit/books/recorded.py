@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from audit.books.findings import Finding
 from audit.books.reading import Books
+from casino import devices
 
 _PLACES = """
 WITH chosen AS (SELECT DISTINCT round_id AS id FROM casino_roundevent WHERE id >= %(since_event)s
@@ -28,24 +29,27 @@ def events_without_holes(books: Books) -> Iterator[Finding]:
         )
 
 
+# Numbers are reckoned with as numerics: a device may have used the last that a bigint holds, and the range of it ends
+# one beyond. The widest range is one finding.
 _NUMBERS = """
 WITH used AS (
     SELECT device_id, device_seq FROM casino_roundevent WHERE id >= %(since_event)s AND device_id IS NOT NULL
      UNION ALL SELECT device_id, device_seq FROM casino_refusedevent WHERE claims AND recorded_at >= %(since)s
 ), have AS (
-    SELECT device_id, range_agg(int8range(device_seq, device_seq + 1)) AS numbers, min(device_seq) AS first
+    SELECT device_id, range_agg(numrange(device_seq, device_seq::numeric + 1)) AS numbers, min(device_seq) AS first
       FROM used GROUP BY device_id
 ), listed AS (
-    SELECT d.id AS device_id, range_agg(int8range((h ->> 0)::bigint, (h ->> 1)::bigint + 1)) AS numbers
+    SELECT d.id AS device_id, range_agg(numrange((h ->> 0)::numeric, (h ->> 1)::numeric + 1)) AS numbers
       FROM casino_device d CROSS JOIN jsonb_array_elements(d.holes) AS h GROUP BY d.id
 ), waived AS (
-    SELECT device_id, range_agg(int8range(first, last + 1)) AS numbers FROM casino_gapwaiver GROUP BY device_id
+    SELECT device_id, range_agg(numrange(first, last::numeric + 1)) AS numbers FROM casino_gapwaiver
+     GROUP BY device_id
 ), device AS (
     SELECT d.id, d.code, coalesce(have.numbers, '{}') AS have, coalesce(listed.numbers, '{}') AS holes,
            coalesce(waived.numbers, '{}') AS waived,
-           CASE WHEN d.last_seq = 0 OR (have.first IS NULL AND NOT %(is_full)s) THEN '{}'::int8multirange
-                ELSE int8multirange(int8range(CASE WHEN %(is_full)s THEN 1 ELSE have.first END,
-                                              greatest(d.last_seq, have.first) + 1)) END AS wanted
+           CASE WHEN d.last_seq = 0 OR (have.first IS NULL AND NOT %(is_full)s) THEN '{}'::nummultirange
+                ELSE nummultirange(numrange(CASE WHEN %(is_full)s THEN 1 ELSE have.first END,
+                                            greatest(d.last_seq, have.first)::numeric + 1)) END AS wanted
       FROM casino_device d LEFT JOIN have ON have.device_id = d.id
       LEFT JOIN listed ON listed.device_id = d.id LEFT JOIN waived ON waived.device_id = d.id)
 SELECT code, wanted - have - holes - waived, have - wanted, have * holes FROM device
@@ -81,17 +85,17 @@ WITH chosen AS (
     SELECT s.*, greatest(1, CASE WHEN opens THEN first ELSE first - 1 END) AS low,
            coalesce((SELECT n.device_seq FROM casino_roundevent n
                       WHERE n.device_id = s.device_id AND n.device_seq > s.last AND n.recorded_at <= s.settled_at
-                      ORDER BY n.device_seq LIMIT 1), s.last + 1) AS high
+                      ORDER BY n.device_seq LIMIT 1)::numeric, s.last::numeric + 1) AS high
       FROM spans s
 ), known AS (
-    SELECT a.*, int8multirange(int8range(low, high))
-        - coalesce((SELECT range_agg(int8range(e.device_seq, e.device_seq + 1)) FROM casino_roundevent e
+    SELECT a.*, nummultirange(numrange(low, high))
+        - coalesce((SELECT range_agg(numrange(e.device_seq, e.device_seq::numeric + 1)) FROM casino_roundevent e
                      WHERE e.device_id = a.device_id AND e.device_seq >= low AND e.device_seq < high
                        AND e.recorded_at <= a.settled_at), '{}')
-        - coalesce((SELECT range_agg(int8range(r.device_seq, r.device_seq + 1)) FROM casino_refusedevent r
+        - coalesce((SELECT range_agg(numrange(r.device_seq, r.device_seq::numeric + 1)) FROM casino_refusedevent r
                      WHERE r.device_id = a.device_id AND r.device_seq >= low AND r.device_seq < high
                        AND r.claims AND r.recorded_at <= a.settled_at), '{}')
-        - coalesce((SELECT range_agg(int8range(w.first, w.last + 1)) FROM casino_gapwaiver w
+        - coalesce((SELECT range_agg(numrange(w.first, w.last::numeric + 1)) FROM casino_gapwaiver w
                      WHERE w.device_id = a.device_id AND w.waived_at <= a.settled_at), '{}') AS missing
       FROM asked a)
 SELECT round_id, d.id, d.code, missing, settled_at FROM known JOIN casino_device d ON d.id = device_id
@@ -100,7 +104,7 @@ SELECT round_id, d.id, d.code, missing, settled_at FROM known JOIN casino_device
 
 # An act carries the instant at which it was asked for; which of two came first, the order of their entries says.
 _TOLD_BEFORE = """
-SELECT (x.value ->> 'seq')::bigint
+SELECT (x.value ->> 'seq')::numeric
   FROM audit_logentry l
  CROSS JOIN LATERAL (SELECT convert_from(l.bytes, 'UTF8')::jsonb -> 'data' AS data) AS told
  CROSS JOIN LATERAL (SELECT * FROM jsonb_array_elements(told.data -> 'events')
@@ -115,12 +119,14 @@ def not_settled_over_a_gap(books: Books) -> Iterator[Finding]:
     """When a round was settled, no number of its terminal was missing in it or at its edge, unless waived."""
     for round, device, code, missing, settled_at in books.rows(_OVER_GAPS):
         asked = {"device": str(device), "round": round, "settled_at": settled_at}
-        there = {number for (number,) in books.all(_TOLD_BEFORE, asked)}
-        left = [number for part in missing for number in range(part.lower, part.upper) if number not in there]
+        there = [int(number) for (number,) in books.all(_TOLD_BEFORE, asked)]
+        holes = [(int(part.lower), int(part.upper) - 1) for part in missing]
+        left = devices.without(holes, there)
         if left:
+            ranges = ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in left)
             yield Finding(
                 f"rounds/{round}",
-                f"settled while {', '.join(map(str, left))} of {code} were missing",
+                f"settled while {ranges} of {code} were missing",
                 "held, or the gap waived",
             )
 

@@ -88,8 +88,11 @@ REFUSED = Pair(
     SELECT t.device || '/' || (x.value ->> 'seq') || '/' || (x.value ->> 'sha256'),
            jsonb_build_object('code', x.value ->> 'code', 'at', t.at)
       FROM told t CROSS JOIN jsonb_array_elements(t.data -> 'refused') AS x
+     WHERE x.value ->> 'seq' <> '0' AND x.value ->> 'code' <> 'table_closed'
     """,
 )
+"""An entry's ``refused`` have their rows; what it says was ``turned_away`` used up no number and has none. Older
+entries list the latter among the former: what had no number, and what came while the table was closed."""
 
 _LINES = """
     '[' || coalesce((SELECT string_agg('[' || concat_ws(',',
@@ -202,7 +205,7 @@ WITH told AS MATERIALIZED (
      CROSS JOIN jsonb_array_elements(convert_from(l.bytes, 'UTF8')::jsonb #> '{data,events}') AS x
      WHERE l.recorded_at >= %(since)s AND l.action = 'round.recorded')
 SELECT e.id, told.sha256, e.kind, e.payload::text, e.source, e.device_seq, e.person_id, e.signature_id, e.signer_id,
-       e.signed, e.happened_at, e.instant, e.late
+       e.signed, e.happened_at, e.instant, e.late, e.jumped_from
   FROM told JOIN casino_roundevent e ON e.round_id = told.round AND e.seq = told.seq
 """
 
@@ -223,10 +226,12 @@ def stored_as_told(books: Books) -> Iterator[Finding]:
         happened,
         instant,
         late,
+        jumped_from,
     ) in books.rows(_STORED):
         sha256 = stored_form.sha256_of(
             kind=kind, payload=json.loads(payload), source=source, device_seq=number, person=person,
             signature=signature, signer=signer, signed=signed, happened_at=happened, instant=instant, late=late,
+            jumped_from=jumped_from,
         )  # fmt: skip
         if sha256 != told:
             yield Finding(f"events/{id}", f"{kind} stored as {sha256}", f"{told}, as its entry says")

@@ -46,6 +46,8 @@ def _row(event: RoundEvent) -> dict[str, Any]:
         "signer": str(event.signer_id) if event.signer_id else None,
         "signature": str(event.signature_id) if event.signature_id else None,
     }
+    if event.jumped_from is not None:
+        row["jumped_from"] = event.jumped_from
     if event.device is not None:
         row["sent"] = _rest_of_envelope(row, event.happened_at)
     return row

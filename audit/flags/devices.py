@@ -14,6 +14,8 @@ BURST_AGE_HOURS = 2
 BURST_MINUTES = 5
 """More events than this, dated so far back, within so many minutes, are a burst."""
 
+_OF_REPORTS = ("round.recorded", "events.refused")
+
 _NEAR = 2_000
 """A burst is looked for among so many of a device's numbers before the newest: it is over before they are used up."""
 
@@ -21,9 +23,7 @@ _NEAR = 2_000
 def reused_numbers(seen: Sequence[Seen]) -> Iterator[Raised]:
     """Numbers that a device sent again with other contents; the first stands, the second was kept."""
     for one in seen:
-        for refused in (
-            one.data.get("refused", ()) if one.action in ("round.recorded", "events.refused") else ()
-        ):
+        for refused in one.data.get("refused", ()) if one.action in _OF_REPORTS else ():
             if refused["code"] == "sequence_reused":
                 yield Raised(
                     "sequence_reused",
@@ -32,6 +32,21 @@ def reused_numbers(seen: Sequence[Seen]) -> Iterator[Raised]:
                     one.entry,
                     table=one.table,
                     round=one.round,
+                    device=one.device,
+                )
+
+
+def numbers_too_far(seen: Sequence[Seen]) -> Iterator[Raised]:
+    """Devices that gave a number far above their last: none was used up, and each is to be enrolled anew."""
+    for one in seen:
+        for away in one.data.get("turned_away", ()) if one.action in _OF_REPORTS else ():
+            if away["code"] == "sequence_too_far":
+                yield Raised(
+                    "sequence_too_far",
+                    f"devices/{one.device}",
+                    {"device": one.device, "number": away["seq"], "highest": away["highest"]},
+                    one.entry,
+                    table=one.table,
                     device=one.device,
                 )
 
@@ -96,7 +111,8 @@ def clocks(seen: Sequence[Seen]) -> Iterator[Raised]:
 def bursts(seen: Sequence[Seen]) -> Iterator[Raised]:
     """Devices that sent more than fifty events, dated two hours back, within five minutes: once in a gaming day.
 
-    Dated by the device's word put right by what its request said, before the session's opening too. One statement.
+    Dated by the device's word put right by what its request said, before the session's opening too, and reckoned in
+    seconds: a clock that ran wild may be off by more than the calendar is long. One statement.
     """
     first: dict[str, Seen] = {}
     numbers: dict[str, list[int]] = {}
@@ -110,8 +126,8 @@ def bursts(seen: Sequence[Seen]) -> Iterator[Raised]:
             " FROM unnest(%(codes)s::text[], %(low)s::bigint[], %(high)s::bigint[]) AS n (code, low, high)"
             " JOIN casino_device d ON d.code = n.code"
             " JOIN casino_roundevent e ON e.device_id = d.id AND e.device_seq BETWEEN n.low - %(near)s AND n.high"
-            " WHERE e.happened_at + make_interval(secs => coalesce(e.offset_ms, 0) / 1000.0)"
-            " <= e.recorded_at - make_interval(hours => %(hours)s)),"
+            " WHERE extract(epoch FROM e.recorded_at) - extract(epoch FROM e.happened_at)"
+            " - coalesce(e.offset_ms, 0) / 1000.0 >= 3600 * %(hours)s),"
             " counted AS (SELECT *, count(*) OVER (PARTITION BY code ORDER BY recorded_at"
             " RANGE BETWEEN make_interval(mins => %(minutes)s) PRECEDING AND CURRENT ROW) AS events FROM old)"
             " SELECT DISTINCT ON (code) code, recorded_at, events FROM counted WHERE fresh AND events > %(most)s"

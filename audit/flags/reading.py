@@ -17,10 +17,10 @@ from uuid import UUID
 from django.db import connection
 
 from audit import log
-from audit.flags import cash, counts, devices, raising
+from audit.flags import cash, counts, devices, people, raising
 from audit.flags.kinds import Raised, Seen
 from audit.models import Reading
-from casino import events
+from casino import events, rounds
 from casino.record import Finding, findings_json
 from settlement import settle
 
@@ -28,6 +28,7 @@ READER = "flags"
 MOST = 500
 """Leaves looked at in one step, which is one act."""
 
+_NEVER_LATE = rounds.NEVER_LATE - {"note"}
 _STANDINGS = frozenset({"round.settled", "round.held", "round.corrected"})
 
 
@@ -35,7 +36,7 @@ def read_on(*, limit: int = MOST) -> int:
     """Look at up to ``limit`` further leaves and raise what they show; return how many were looked at.
 
     The position moves in the same act as the flags. Must run in an act; while another reader is at work, this one
-    looks at nothing. At most twenty-three statements, whatever the number of leaves and rounds.
+    looks at nothing. At most twenty-four statements, whatever the number of leaves and rounds.
     """
     act = events.current()
     origin = log.log_name()
@@ -49,6 +50,8 @@ def read_on(*, limit: int = MOST) -> int:
             *_of_rounds(changed),
             *devices.camera_gaps(changed),
             *devices.reused_numbers(seen),
+            *devices.numbers_too_far(seen),
+            *people.off_duty(seen),
             *devices.clocks(seen),
             *devices.bursts(seen),
             *cash.reports(seen),
@@ -95,9 +98,13 @@ def _next(origin: str, position: int, limit: int) -> list[Seen]:
 
 
 def _changed(seen: Sequence[Seen]) -> list[Seen]:
-    """The first entry of each round that tells of its standing, or of a report that came after its settlement."""
+    """The first entry of each round that tells of its standing, or of a report that came after its settlement: late, or
+    of a kind that is never late."""
     recorded = [one for one in seen if one.action == "round.recorded" and one.data["events"]]
     late = _with_late_events(recorded)
+    late |= {
+        one.entry for one in recorded if any(event["kind"] in _NEVER_LATE for event in one.data["events"])
+    }
     first: dict[UUID, Seen] = {}
     for one in seen:
         if one.round is not None and (one.action in _STANDINGS or one.entry in late):

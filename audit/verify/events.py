@@ -57,7 +57,8 @@ def stored_sha256(row: Mapping[str, Any]) -> str:
     """Return the hash of an event as it is stored, which was sealed beside the hash of what was sent."""
     fields = ("kind", "data", "source", "person", "signature", "signer", "signed", "happened_at", "instant")
     said = {field: row[field] for field in fields}
-    return sha256(canonical({**said, "number": row["device_seq"], "late": int(row["late"])}))
+    jumped = {"jumped_from": row["jumped_from"]} if "jumped_from" in row else {}
+    return sha256(canonical({**said, "number": row["device_seq"], "late": int(row["late"]), **jumped}))
 
 
 def envelope(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -175,7 +175,7 @@ EVENT = {
     "id": int, "round": str, "seq": int, "kind": str, "data": dict, "source": str, "feed": str,
     "device_seq": Maybe(int), "sha256": str, "sent": Maybe(dict), "happened_at": str, "instant": str,
     "recorded_at": str, "offset_ms": Maybe(int), "late": bool, "clock_off": bool, "person": Maybe(str),
-    "signed": str, "signer": Maybe(str), "signature": Maybe(str),
+    "signed": str, "signer": Maybe(str), "signature": Maybe(str), "jumped_from": Sometimes(int),
 }  # fmt: skip
 CONTENT = {
     "format": str,

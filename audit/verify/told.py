@@ -29,9 +29,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def milliseconds(written: str) -> int:
-    """Return an instant, written as entries write it, in whole milliseconds since 1970, cut towards that year."""
-    exact = (datetime.fromisoformat(written) - _EPOCH) // timedelta(microseconds=1)
-    return exact // 1000 if exact >= 0 else -(-exact // 1000)
+    """Return an instant, written as entries write it, in whole milliseconds since 1970, as the fold is given them."""
+    return (datetime.fromisoformat(written) - _EPOCH) // timedelta(milliseconds=1)
 
 
 def event_of(row: Mapping[str, Any]) -> Event:
@@ -47,6 +46,7 @@ def event_of(row: Mapping[str, Any]) -> Event:
         signed=bool(row["signed"]),
         time_ms=milliseconds(row["happened_at"]),
         instant_ms=milliseconds(row["instant"]),
+        jumped_from=row.get("jumped_from"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -81,6 +82,7 @@ class TableEvents(Door):
         "other_tables_round",
         "round_exists",
         "sequence_reused",
+        "sequence_too_far",
         "table_closed",
     )
     def post(self, request: Request, code: str) -> Response:
@@ -171,57 +173,6 @@ class Signatures(Door):
         return Response({"id": str(signature.id)}, status=201)
 
 
-class WaiverShape(Shape):
-    reason = serializers.CharField(max_length=500)
-    badge = serializers.CharField(max_length=40)
-    pin = serializers.CharField(max_length=200)
-
-
-class GapWaivers(Door):
-    """Numbers of a device nobody waits for any more."""
-
-    declares: ClassVar = {"POST": "waive_gap"}
-
-    @extend_schema(
-        operation_id="waiveGap",
-        request=WaiverShape,
-        responses={
-            201: described(
-                "GapWaived",
-                {
-                    "device": serializers.CharField(),
-                    "first": serializers.IntegerField(),
-                    "last": serializers.IntegerField(),
-                },
-            )
-        },
-    )
-    @refuses("gap_not_found", "not_on_duty", "table_closed")
-    def post(self, request: Request, device: UUID, first: int, last: int) -> Response:
-        """Waive missing numbers: signed by badge and PIN of a supervisor on duty there, or a manager."""
-        given = self.body(WaiverShape)
-        found = _device_in_scope(self, device, "waive_gap")
-        now = timezone.now()
-        person = people.check_secret(
-            badge=given["badge"], secret=given["pin"], with_pin=True, at=self.principal.code, now=now
-        )
-
-        self.act(
-            lambda act: rounds.waive_gap(
-                device=found, first=first, last=last, person=person, reason=given["reason"], now=act.now
-            )
-        )
-        return Response({"device": found.code, "first": first, "last": last}, status=201)
-
-
-def _device_in_scope(door: Door, device: UUID, right: str) -> Device:
-    found = Device.objects.select_related("table").filter(pk=device).first()
-    if found is None:
-        raise Refusal("not_found")
-    people.require_at(door.principal, right, found.table_id)
-    return found
-
-
 class StateShape(Shape):
     next = Whole(min_value=1)
     unsent = Whole(min_value=0)
@@ -301,11 +252,16 @@ TableShown = described(
         "stop_reason": serializers.CharField(),
         "session": serializers.UUIDField(allow_null=True),
         "opened_at": serializers.DateTimeField(allow_null=True),
+        "missing_rounds": serializers.ListField(
+            child=serializers.ListField(child=serializers.IntegerField())
+        ),
     },
 )
 
 
-def _table_shown(table: Table, session: TableSession | None) -> dict[str, Any]:
+def _table_shown(
+    table: Table, session: TableSession | None, missing: Mapping[UUID, list[list[int]]]
+) -> dict[str, Any]:
     return {
         "code": table.code,
         "currency": table.currency,
@@ -314,6 +270,7 @@ def _table_shown(table: Table, session: TableSession | None) -> dict[str, Any]:
         "stop_reason": table.stop_reason,
         "session": str(session.id) if session else None,
         "opened_at": session.opened_at if session else None,
+        "missing_rounds": missing.get(session.id, []) if session else [],
     }
 
 
@@ -333,7 +290,9 @@ class Tables(Door):
         if in_scope is not None:
             found = found.filter(pk__in=in_scope)
         sessions = {s.table_id: s for s in TableSession.objects.filter(closed_at=None, table__in=found)}
-        return Response({"tables": [_table_shown(table, sessions.get(table.id)) for table in found]})
+        missing = tables.missing_rounds(session.id for session in sessions.values())
+        shown = [_table_shown(table, sessions.get(table.id), missing) for table in found]
+        return Response({"tables": shown})
 
 
 class DutyShape(Shape):
@@ -412,4 +371,5 @@ class TableStop(Door):
 
     def _answer(self, table: Table) -> Response:
         table.refresh_from_db()
-        return Response(_table_shown(table, tables.session_of(table.id)))
+        session = tables.session_of(table.id)
+        return Response(_table_shown(table, session, tables.missing_rounds([session.id] if session else [])))

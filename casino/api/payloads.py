@@ -15,14 +15,12 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from casino import cards, record, rounds
+from casino import cards, record, rounds, values
 from casino.models import Device
 from casino.refusals import Refusal
 from casino.rounds import Report
 
 MOST_STAKE = 10**12
-MOST_SEQUENCE = 2**63 - 1
-EARLIEST_YEAR, LATEST_YEAR = 1900, 2999
 
 Check = Callable[[Any, str], Any]
 """Takes a value and its path; returns the value to store, or raises Refusal naming the path."""
@@ -31,7 +29,8 @@ Check = Callable[[Any, str], Any]
 def report_of(envelope: Any, *, device: Device) -> Report:
     """Return one event as a report; what is wrong with it is in the report's ``refusal``."""
     if not isinstance(envelope, dict):
-        return Report(seq=0, sha256=b"", refusal=_malformed("", "an event is an object"))
+        sha256 = hashlib.sha256(_canonical(envelope)).digest()
+        return Report(seq=0, sha256=sha256, refusal=_malformed("", "an event is an object"))
     sha256 = hashlib.sha256(_canonical({k: v for k, v in envelope.items() if k != "id"})).digest()
     event_id = envelope["id"] if isinstance(envelope.get("id"), str) else ""
     try:
@@ -100,11 +99,7 @@ def _not_allowed(path: str, why: str) -> Refusal:
 
 
 def _sequence(value: Any) -> int:
-    if (
-        not isinstance(value, str)
-        or not re.fullmatch(r"[1-9][0-9]{0,18}", value)
-        or int(value) > MOST_SEQUENCE
-    ):
+    if not isinstance(value, str) or not re.fullmatch(r"[1-9][0-9]{0,39}", value):
         raise _malformed("sequence", "a decimal string, 1 or more, without leading zeros")
     return int(value)
 
@@ -119,30 +114,24 @@ def _subject(value: Any, path: str) -> UUID:
 
 
 def instant(value: Any, path: str) -> datetime:
-    """Return an RFC 3339 time with its zone; refuse anything else.
-
-    A clock that runs wild may name any year it likes; one that cannot be put right by an offset, or not be stored, is
-    refused (``invalid_value``).
-    """
+    """Return a time that a device's clock showed; refuse what is not written as one. A clock that runs wild may name
+    any year it likes."""
     try:
-        found = datetime.fromisoformat(value) if isinstance(value, str) and "T" in value else None
-    except ValueError:
-        found = None
-    if found is None or found.tzinfo is None:
-        raise _malformed(path, "a time with its zone, 2026-03-01T10:04:05Z")
-    if not EARLIEST_YEAR <= found.year <= LATEST_YEAR:
-        raise _not_allowed(path, f"a year from {EARLIEST_YEAR} to {LATEST_YEAR}")
-    return found
+        return values.clock(value)
+    except values.Wrong as wrong:
+        raise _malformed(path, wrong.why) from None
 
 
 def _optional_uuid(envelope: Mapping[str, Any], name: str) -> UUID | None:
     value = envelope.get(name)
-    if value is None:
-        return None
+    return None if value is None else _uuid(value, name)
+
+
+def _uuid(value: Any, path: str) -> UUID:
     try:
-        return UUID(value)
-    except (TypeError, ValueError, AttributeError):
-        raise _malformed(name, "must be a UUID") from None
+        return values.uuid(value)
+    except values.Wrong as wrong:
+        raise _malformed(path, wrong.why) from None
 
 
 # Checks of single values.
@@ -278,10 +267,7 @@ _wallet = {"account": (_account, True)}
 
 
 def _person_id(value: Any, path: str) -> str:
-    try:
-        return str(UUID(value))
-    except (TypeError, ValueError, AttributeError):
-        raise _malformed(path, "must be a UUID") from None
+    return str(_uuid(value, path))
 
 
 _owner = _one_of(_seat, _wallet, {"person": (_person_id, True)})
@@ -340,6 +326,11 @@ KINDS: dict[str, dict[str, tuple[Check, bool]]] = {
     "note": {"text": (_text(2000), True), "kind": (_pattern(r"[a-z_]{1,40}", "a short word"), False)},
 }
 """The kinds a device may report, and the data of each: (check, must be there)."""
+
+
+def ruling(kind: str, value: Any, path: str) -> dict[str, Any]:
+    """Return the data of an act that somebody signs at a page, read like an event's of that kind."""
+    return dict(_shape(KINDS[kind])(value, path))
 
 
 def chosen_fact(value: Any, path: str) -> dict[str, Any]:

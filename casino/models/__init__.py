@@ -1,7 +1,7 @@
 """What the floor knows: people, tables, devices, rounds as they were reported, and the keys of other systems.
 
-Rows of ``RoundEvent``, ``RefusedEvent``, ``Signature`` and ``GapWaiver`` are evidence: added, never changed (trigger
-and grant). A ``Round`` row is a summary for lists and a lock; what happened is its events.
+Rows of ``RoundEvent``, ``RefusedEvent``, ``Signature``, ``GapWaiver`` and ``RoundWaiver`` are evidence: added, never
+changed (trigger and grant). A ``Round`` row is a summary for lists and a lock; what happened is its events.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from casino.models.floor import (
     Role,
     Round,
     RoundEvent,
+    RoundWaiver,
     Signature,
     Standing,
     Table,
@@ -38,6 +39,7 @@ __all__ = [
     "Role",
     "Round",
     "RoundEvent",
+    "RoundWaiver",
     "Signature",
     "Standing",
     "StoredAnswer",
@@ -46,5 +48,12 @@ __all__ = [
     "WrongTries",
 ]
 
-APPEND_ONLY: tuple[type[models.Model], ...] = (RoundEvent, RefusedEvent, GapWaiver, Signature, StoredAnswer)
+APPEND_ONLY: tuple[type[models.Model], ...] = (
+    RoundEvent,
+    RefusedEvent,
+    GapWaiver,
+    RoundWaiver,
+    Signature,
+    StoredAnswer,
+)
 """Tables of this app that triggers and grants keep from ever being changed."""

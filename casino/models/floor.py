@@ -210,6 +210,28 @@ class GapWaiver(models.Model):
         ]
 
 
+class RoundWaiver(models.Model):
+    """Round numbers of a session that a supervisor gave up waiting for: nobody played them, or nobody can say.
+
+    Should one be opened after all, its round is recorded like any other.
+    """
+
+    session = models.ForeignKey(TableSession, on_delete=models.PROTECT, related_name="waived_rounds")
+    first = models.IntegerField()
+    last = models.IntegerField()
+    person = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="+")
+    reason = models.CharField(max_length=500)
+    waived_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["session", "first", "last"], name="round_waiver_once"),
+            models.CheckConstraint(
+                condition=Q(first__gte=1, last__gte=models.F("first")), name="round_waiver_range"
+            ),
+        ]
+
+
 class Signature(models.Model):
     """A person's sign-off, given by badge and secret at a terminal, for exactly the bytes of ``sha256``."""
 
@@ -285,7 +307,7 @@ class RoundEvent(models.Model):
     word, ``instant`` that put right by the request's offset, ``recorded_at`` ours. ``late``: it came when the round
     stood settled or voided, and fills no slot unless a ruling or decision names it. ``signed`` says how a sign-off
     was given: not at all, by ``signature``, by the supervisor ``on_duty`` (demonstrations only), or by the page or
-    decision it came from.
+    decision it came from. ``jumped_from`` is the table's last number where an opening gave one far above it.
     """
 
     class Signed(models.TextChoices):
@@ -315,6 +337,7 @@ class RoundEvent(models.Model):
     offset_ms = models.BigIntegerField(null=True)
     sha256 = models.BinaryField(max_length=32)
     late = models.BooleanField(default=False)
+    jumped_from = models.IntegerField(null=True)
 
     class Meta:
         constraints: ClassVar = [
@@ -328,6 +351,11 @@ class RoundEvent(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(instant__lte=models.F("recorded_at")), name="round_event_not_from_later"
+            ),
+        ]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["recorded_at"], condition=Q(kind="mispay_found"), name="round_event_mispays_found"
             ),
         ]
 

@@ -4,6 +4,7 @@ Read in order: ``rights``, ``secrets``, ``duties``.
 """
 
 from casino.people.duties import (
+    AT_TABLES,
     RULERS,
     OnDuty,
     dealers_of,
@@ -43,6 +44,7 @@ from casino.people.secrets import (
 
 __all__ = [
     "ALL",
+    "AT_TABLES",
     "DUTY",
     "KEY",
     "OWN",

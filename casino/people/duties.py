@@ -16,6 +16,10 @@ RULERS = (Role.SUPERVISOR, Role.MANAGER)
 """Whose sign-off counts under a ruling, a removal, a waiver or a void: a supervisor on duty there, or a manager."""
 
 
+AT_TABLES = (Role.DEALER, Role.SUPERVISOR, Role.MANAGER)
+"""Who may act at a table at all. What a device says of anybody else there cannot be."""
+
+
 @dataclass(frozen=True, slots=True)
 class OnDuty:
     """Who is on duty in a session right now."""

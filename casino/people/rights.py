@@ -185,6 +185,7 @@ RIGHTS: dict[str, dict[str, Scope]] = {
     "unlock": {"supervisor": DUTY, "manager": ALL, "administrator": ALL},
     "new_origin": {"administrator": ALL},
     "waive_rounds": {"supervisor": DUTY, "manager": ALL},
+    "rule_round": {"supervisor": DUTY, "manager": ALL},
     "mispay_found": {"supervisor": DUTY, "manager": ALL},
     "count_cage": {"cashier": ALL, "cashier_system": KEY},
     "own_session": dict.fromkeys(Role.values, ALL),

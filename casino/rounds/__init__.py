@@ -1,16 +1,23 @@
-"""Rounds: append events, tell a round where it stands. The only writer of Round, RoundEvent and RefusedEvent."""
+"""Rounds: append events, tell a round where it stands. The only writer of Round, RoundEvent,
+RefusedEvent and RoundWaiver."""
 
 from casino.rounds.batch import append
 from casino.rounds.decisions import KINDS as DECIDED_KINDS
 from casino.rounds.decisions import decide, dispute, still
-from casino.rounds.reports import NEEDS_SIGNATURE, Answer, Report
+from casino.rounds.mispays import MispayFound, mispays_found
+from casino.rounds.reports import NEEDS_SIGNATURE, NEVER_LATE, Answer, Report
+from casino.rounds.rulings import KINDS as RULED_KINDS
+from casino.rounds.rulings import rule
 from casino.rounds.standings import Recorded, Told, due, recorded, stand
-from casino.rounds.waivers import waive_gap
+from casino.rounds.waivers import waive_gap, waive_rounds
 
 __all__ = [
     "DECIDED_KINDS",
     "NEEDS_SIGNATURE",
+    "NEVER_LATE",
+    "RULED_KINDS",
     "Answer",
+    "MispayFound",
     "Recorded",
     "Report",
     "Told",
@@ -18,8 +25,11 @@ __all__ = [
     "decide",
     "dispute",
     "due",
+    "mispays_found",
     "recorded",
+    "rule",
     "stand",
     "still",
     "waive_gap",
+    "waive_rounds",
 ]

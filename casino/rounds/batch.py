@@ -17,10 +17,15 @@ from casino.models import Device, RoundEvent, Standing
 from casino.refusals import Refusal
 from casino.rounds import writing
 from casino.rounds.ground import Ground, Row, Seen
-from casino.rounds.reports import NEEDS_SIGNATURE, Answer, Report
+from casino.rounds.reports import NEEDS_SIGNATURE, NEVER_LATE, Answer, Report
 from casino.rounds.writing import Refused, Taken
 
 CLOCK_TOLERANCE = timedelta(minutes=1)
+LONGEST_WAIT = timedelta(days=366)
+"""What a device says happened longer than this before its session opened, it says by a clock that is wrong."""
+
+NUMBERS_AHEAD = 1_000
+"""How far above the table's last round number the next may lie before somebody is asked."""
 
 
 def append(*, device: Device, reports: Sequence[Report], sent_at: datetime | None) -> list[Answer]:
@@ -45,10 +50,12 @@ class _Batch:
         self.ground = ground
         self.device = ground.device
         self.now = ground.now
-        self.offset = None if sent_at is None else ground.now - sent_at
+        self.sent_at = sent_at
         self.taken: list[Taken] = []
         self.refused: list[Refused] = []
         self.turned_away: list[Refused] = []
+        self.highest = self.ground.last_seq
+        self.jumps: dict[int, int] = {}
 
     def take(self, report: Report) -> Answer:
         if report.seq < 1 and report.refusal is not None:
@@ -57,6 +64,8 @@ class _Batch:
         seen = self.ground.seen.get(report.seq)
         if seen is not None:
             return self._again(report, seen)
+        if devices.too_far(number=report.seq, highest=self.highest):
+            return self._turn_away(report, Refusal("sequence_too_far", highest=self.highest))
         refusal = self.ground.refusal_of(report) or self._refusal_of(report)
         if refusal is not None and refusal.code == "table_closed":
             # The number stays free: sent again once the table is open, the event is recorded.
@@ -75,13 +84,14 @@ class _Batch:
 
     def _turn_away(self, report: Report, refusal: Refusal) -> Answer:
         answer = Answer(report.seq, "refused", refusal.code, refusal.fields, refusal.extra)
-        self.turned_away.append(Refused(report, False, answer))
+        self.turned_away.append(Refused(report, False, answer, is_kept=False))
         return answer
 
     def _refuse(self, report: Report, refusal: Refusal, *, claims: bool) -> Answer:
         answer = Answer(report.seq, "refused", refusal.code, refusal.fields, refusal.extra)
         if claims:
             self.ground.seen[report.seq] = Seen(report.sha256, refusal.code, refusal.fields, refusal.extra)
+            self.highest = max(self.highest, report.seq)
         elif (report.seq, report.sha256) in self.ground.kept:
             return answer
         self.ground.kept.add((report.seq, report.sha256))
@@ -117,31 +127,39 @@ class _Batch:
             )
         row.number, row.recorder, row.changed = number, self.device.id, True
         row.opened_at = self._instant(report, row)[0]
+        if number > self.ground.last_number + NUMBERS_AHEAD:
+            self.jumps[report.seq] = self.ground.last_number
+        self.ground.last_number = max(self.ground.last_number, number)
         self.ground.openings[number] = row
         return None
 
     def _instant(self, report: Report, row: Row) -> tuple[datetime, bool]:
-        """Return when it happened by our clock, and whether the device's word had to be set aside."""
+        """Return when it happened by our clock, and whether the device's word had to be set aside: its clock is far
+        from ours and nobody said how far, or the two times it told contradict each other.
+
+        Not after it was recorded, not before its session opened. Reckoned by how long ago it was, never by adding to
+        what a device says, which may be any instant of the calendar.
+        """
         happened_at = report.happened_at or self.now
-        clock_off = False
-        if self.offset is not None:
-            instant = happened_at + self.offset
-        elif abs(happened_at - self.now) <= CLOCK_TOLERANCE:
-            instant = happened_at
-        else:
-            instant, clock_off = self.now, True
-        return min(max(instant, row.session_opened_at), self.now), clock_off
+        ago = (self.now if self.sent_at is None else self.sent_at) - happened_at
+        since_opening = self.now - row.session_opened_at
+        if self.sent_at is None and abs(ago) > CLOCK_TOLERANCE:
+            return self.now, True
+        clock_off = ago < -CLOCK_TOLERANCE or ago > since_opening + LONGEST_WAIT
+        return self.now - min(max(ago, timedelta(0)), since_opening), clock_off
 
     def _record(self, report: Report) -> None:
         row = self.ground.rows[report.round]  # type: ignore[index]
         stands = self.ground.rows[row.alias_of] if row.alias_of else row
-        late = stands.standing in (Standing.SETTLED, Standing.VOIDED)
+        finished = stands.standing in (Standing.SETTLED, Standing.VOIDED)
+        late = finished and report.kind not in NEVER_LATE
         instant, clock_off = self._instant(report, row)
-        acted = report.person or self.ground.dealer_of(row)
+        acted = report.person or self.ground.dealer_of(row, instant)
         signed, signer = self._sign_off(report, acted)
         row.event_count += 1
         row.changed = True
         self.ground.seen[report.seq] = Seen(report.sha256, "", {}, {})
+        self.highest = max(self.highest, report.seq)
         self.taken.append(
             Taken(
                 report=report,
@@ -153,9 +171,10 @@ class _Batch:
                 signed=signed,
                 signer=signer,
                 person=acted,
+                jumped_from=self.jumps.get(report.seq),
             )
         )
-        if not late:
+        if not finished:
             tells = stands is row and self.device.kind == Device.Kind.TERMINAL
             self._advance(stands, report.kind if tells else "", instant)
 
@@ -205,7 +224,7 @@ class _Batch:
         ground.last_seq, ground.holes = last_seq, holes
         writing.write(
             ground=ground,
-            offset=self.offset,
+            offset=None if self.sent_at is None else self.now - self.sent_at,
             taken=self.taken,
             refused=self.refused,
             turned_away=self.turned_away,

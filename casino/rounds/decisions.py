@@ -14,6 +14,7 @@ from casino.events import Fact
 from casino.models import Round, RoundEvent, Standing, TableSession
 from casino.refusals import Refusal
 from casino.rounds import stored
+from casino.rounds.reports import NEVER_LATE
 
 KINDS = frozenset({"card_ruled", "card_removed", "round_voided", "hold_waived"})
 """What a decision may say of a round."""
@@ -39,11 +40,27 @@ def decide(*, round: Round, facts: Sequence[dict[str, Any]], dispute: UUID, deci
     signature. A round that stood settled or voided keeps them as late acts, for the correction to cite; one that was
     held is due again. Refuses ``invalid_value`` for what no decision may say. Must run in an act.
     """
-    act = events.current()
+    events.current()
     if any(fact["kind"] not in KINDS for fact in facts):
         raise Refusal("invalid_value", fields={"facts": "not a fact that a decision may choose"})
-    late = round.standing in (Standing.SETTLED, Standing.VOIDED)
-    source = f"/disputes/{dispute}"
+    return add(
+        round=round,
+        facts=facts,
+        source=f"/disputes/{dispute}",
+        person=decided_by,
+        signed=RoundEvent.Signed.DECISION,
+    )
+
+
+def add(
+    *, round: Round, facts: Sequence[dict[str, Any]], source: str, person: UUID, signed: RoundEvent.Signed
+) -> list[int]:
+    """Record what a person did to a locked round elsewhere than at its table; return the ids of the events.
+
+    They follow everything recorded of it before. A round that was held is due again; one that is voided is due too.
+    """
+    act = events.current()
+    finished = round.standing in (Standing.SETTLED, Standing.VOIDED)
     rows = []
     for place, fact in enumerate(facts, start=1):
         payload = {name: value for name, value in fact.items() if name != "kind"}
@@ -56,23 +73,25 @@ def decide(*, round: Round, facts: Sequence[dict[str, Any]], dispute: UUID, deci
                 payload=payload,
                 source=source,
                 event_id=str(events.uuid7(act.now)),
-                person_id=decided_by,
-                signer_id=decided_by,
-                signed=RoundEvent.Signed.DECISION,
+                person_id=person,
+                signer_id=person,
+                signed=signed,
                 happened_at=act.now,
                 instant=act.now,
                 recorded_at=act.now,
                 sha256=hashlib.sha256(events.canonical(content)).digest(),
-                late=late,
+                late=finished and fact["kind"] not in NEVER_LATE,
             )
         )
     RoundEvent.objects.bulk_create(rows)
+    voids = not finished and any(fact["kind"] == "round_voided" for fact in facts)
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE casino_round SET event_count = event_count + %s,"
-            " standing = CASE WHEN standing = 'held' THEN 'due' ELSE standing END, reasons = '{}',"
-            " due_at = CASE WHEN standing = 'held' THEN %s ELSE due_at END WHERE id = %s",
-            [len(rows), act.now, round.id],
+            "UPDATE casino_round SET event_count = event_count + %(events)s,"
+            " closed_at = CASE WHEN %(voids)s THEN coalesce(closed_at, %(now)s) ELSE closed_at END,"
+            " due_at = CASE WHEN standing = 'held' OR %(voids)s THEN %(now)s ELSE due_at END, reasons = '{}',"
+            " standing = CASE WHEN standing = 'held' OR %(voids)s THEN 'due' ELSE standing END WHERE id = %(round)s",
+            {"events": len(rows), "voids": voids, "now": act.now, "round": round.id},
         )
     events.announce([_recorded(round, source, rows)])
     return [one.id for one in rows]

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from casino import devices
+from casino import devices, people
 from casino.models import Device
 from casino.refusals import Refusal
 from casino.rounds.reports import CAMERA_KINDS, Report
@@ -60,6 +60,15 @@ class Given:
     may_rule: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Dealing:
+    """A dealer's stretch on duty in the open session; ``off_at`` is None while it lasts."""
+
+    person: UUID
+    on_at: datetime
+    off_at: datetime | None
+
+
 class Ground:
     """The device's numbers, the open session with who is on duty, the rounds named, and what was heard before."""
 
@@ -67,15 +76,16 @@ class Ground:
         self.device = device
         self.now = now
         self.session: UUID | None = None
-        self.dealer: UUID | None = None
+        self.dealers: list[Dealing] = []
         self.supervisor: UUID | None = None
         self.rows: dict[UUID, Row] = {}
         self.openings: dict[int, Row] = {}
         self.seen: dict[int, Seen] = {}
         self.kept: set[tuple[int, bytes]] = set()
-        self.people: set[UUID] = set()
+        self.people: dict[UUID, str] = {}
         self.signatures: dict[UUID, Given] = {}
         self.last_seq = 0
+        self.last_number = 0
         self.holes: list[devices.Range] = []
 
     def lock(self, reports: Sequence[Report]) -> None:
@@ -83,7 +93,7 @@ class Ground:
         with connection.cursor() as cursor:
             self._lock_device(cursor)
             self._lock_session(cursor)
-            self._read_seen(cursor, [report.seq for report in reports])
+            self._read_seen(cursor, [report.seq for report in reports if report.seq <= devices.MOST_NUMBER])
             self._read_people(cursor, reports)
             self._make_rounds(cursor, reports)
             self._lock_rounds(cursor, reports)
@@ -96,11 +106,16 @@ class Ground:
             return Refusal("kind_not_allowed", fields={"type": "a camera reads cards only"})
         if report.person is not None and report.person not in self.people:
             return Refusal("invalid_value", fields={"person": "no such person"})
+        if report.person is not None and self.people[report.person] not in people.AT_TABLES:
+            return Refusal("invalid_value", fields={"person": "acts at no table"})
         return None
 
-    def dealer_of(self, row: Row) -> UUID | None:
-        """Who deals now, where the round is of this session: who dealt an earlier one is not asked for here."""
-        return self.dealer if row.session == self.session else None
+    def dealer_of(self, row: Row, at: datetime) -> UUID | None:
+        """Who dealt at that instant, where the round is of this session: who dealt an earlier one is not asked for."""
+        if row.session != self.session:
+            return None
+        dealt = [one for one in self.dealers if one.on_at <= at and (one.off_at is None or at <= one.off_at)]
+        return dealt[-1].person if dealt else None
 
     def _lock_device(self, cursor: Any) -> None:
         cursor.execute(
@@ -116,15 +131,18 @@ class Ground:
     def _lock_session(self, cursor: Any) -> None:
         cursor.execute(
             "SELECT s.id,"
-            " (SELECT person_id FROM casino_duty WHERE session_id = s.id AND role = 'dealer' AND off_at IS NULL),"
+            " (SELECT jsonb_agg(jsonb_build_array(person_id, on_at, off_at) ORDER BY on_at, id) FROM casino_duty"
+            "   WHERE session_id = s.id AND role = 'dealer'),"
             " (SELECT person_id FROM casino_duty WHERE session_id = s.id AND role = 'supervisor'"
-            "  AND off_at IS NULL)"
+            "  AND off_at IS NULL),"
+            " coalesce((SELECT max(number) FROM casino_round WHERE session_id = s.id AND alias_of_id IS NULL), 0)"
             " FROM casino_tablesession s WHERE s.table_id = %s AND s.closed_at IS NULL FOR UPDATE OF s",
             [self.device.table_id],
         )
         found = cursor.fetchone()
         if found is not None:
-            self.session, self.dealer, self.supervisor = found
+            self.session, dealers, self.supervisor, self.last_number = found
+            self.dealers = [_dealing(*one) for one in _json(dealers) or ()]
 
     def _read_seen(self, cursor: Any, numbers: Sequence[int]) -> None:
         cursor.execute(
@@ -142,8 +160,8 @@ class Ground:
 
     def _read_people(self, cursor: Any, reports: Sequence[Report]) -> None:
         cursor.execute(
-            "SELECT id, NULL::uuid, NULL::bytea, NULL::boolean FROM casino_person WHERE id = ANY(%s::uuid[])"
-            " UNION ALL SELECT id, person_id, sha256, may_rule AND session_id = %s FROM casino_signature"
+            "SELECT id, role, NULL::uuid, NULL::bytea, NULL::boolean FROM casino_person WHERE id = ANY(%s::uuid[])"
+            " UNION ALL SELECT id, NULL, person_id, sha256, may_rule AND session_id = %s FROM casino_signature"
             " WHERE id = ANY(%s::uuid[])",
             [
                 [report.person for report in reports if report.person],
@@ -151,9 +169,9 @@ class Ground:
                 [report.signature for report in reports if report.signature],
             ],
         )
-        for key, person, sha256, may_rule in cursor.fetchall():
+        for key, role, person, sha256, may_rule in cursor.fetchall():
             if person is None:
-                self.people.add(key)
+                self.people[key] = role
             else:
                 self.signatures[key] = Given(person, bytes(sha256), bool(may_rule))
 
@@ -171,11 +189,12 @@ class Ground:
     def _rounds_to_write(self, reports: Sequence[Report]) -> set[UUID]:
         """The rounds of the reports that are the first to use their number and not refused."""
         found: set[UUID] = set()
-        used = set(self.seen)
+        used, highest = set(self.seen), self.last_seq
         for report in reports:
-            if report.seq in used:
+            if report.seq in used or devices.too_far(number=report.seq, highest=highest):
                 continue
             used.add(report.seq)
+            highest = max(highest, report.seq)
             if report.round is not None and self.refusal_of(report) is None:
                 found.add(report.round)
         return found
@@ -203,6 +222,14 @@ class Ground:
             self.rows[row.id] = row
             if row.number is not None and row.session == self.session and row.alias_of is None:
                 self.openings[row.number] = row
+
+
+def _dealing(person: str, on_at: str, off_at: str | None) -> Dealing:
+    return Dealing(
+        UUID(person),
+        datetime.fromisoformat(on_at),
+        None if off_at is None else datetime.fromisoformat(off_at),
+    )
 
 
 def _json(value: Any) -> Any:

@@ -24,6 +24,10 @@ NEEDS_SIGNATURE = frozenset(
 )
 """Kinds that count only with a sign-off (a bare draw mark may be removed without one: the fold knows)."""
 
+NEVER_LATE = frozenset({"mispay_put_right", "mispay_found", "note"})
+"""Kinds that say something of a round whenever they come, also once it is settled and its day sealed. None of them
+moves money."""
+
 
 @dataclass(frozen=True, slots=True)
 class Report:

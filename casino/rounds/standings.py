@@ -73,7 +73,7 @@ class Recorded:
 _RECORDED = """
 SELECT coalesce(r.alias_of_id, r.id)::text, e.id, e.kind, e.payload::text, e.source, d.kind, e.device_seq, e.signed,
        floor(extract(epoch FROM e.happened_at) * 1000)::bigint, floor(extract(epoch FROM e.instant) * 1000)::bigint,
-       e.late, e.clock_off
+       e.jumped_from, e.late, e.clock_off
   FROM casino_roundevent e JOIN casino_round r ON r.id = e.round_id LEFT JOIN casino_device d ON d.id = e.device_id
  WHERE e.round_id = ANY(%(ids)s::uuid[]
                         || ARRAY(SELECT id FROM casino_round WHERE alias_of_id = ANY(%(ids)s::uuid[])))
@@ -90,7 +90,7 @@ def recorded(ids: Iterable[UUID]) -> dict[UUID, list[Recorded]]:
         rows = cursor.fetchall()
     # One document of all payloads is read several times faster than each of them by itself.
     payloads = json.loads(f"[{','.join([row[3] for row in rows])}]")
-    for (key, place, kind, _, source, feed, seq, signed, time_ms, instant_ms, late, off), data in zip(
+    for (key, place, kind, _, source, feed, seq, signed, time_ms, instant_ms, jumped, late, off), data in zip(
         rows, payloads, strict=True
     ):
         event = Event(
@@ -103,6 +103,7 @@ def recorded(ids: Iterable[UUID]) -> dict[UUID, list[Recorded]]:
             signed=bool(signed),
             time_ms=time_ms,
             instant_ms=instant_ms,
+            jumped_from=jumped,
         )
         of_text[key].append(Recorded(event, late, off))
     return found

@@ -25,8 +25,12 @@ def sha256_of(
     happened_at: datetime,
     instant: datetime,
     late: bool,
+    jumped_from: int | None = None,
 ) -> str:
-    """Return SHA-256, in hexadecimal, over what a row of RoundEvent says of its event, whoever reads it back."""
+    """Return SHA-256, in hexadecimal, over what a row of RoundEvent says of its event, whoever reads it back.
+
+    A number that did not jump is not spoken of, so what was stored before numbers were looked at keeps its hash.
+    """
     said = {
         "kind": kind,
         "data": payload,
@@ -40,6 +44,8 @@ def sha256_of(
         "instant": _stamp(instant),
         "late": int(late),
     }
+    if jumped_from is not None:
+        said["jumped_from"] = jumped_from
     return hashlib.sha256(events.canonical(said)).hexdigest()
 
 
@@ -48,4 +54,4 @@ def _text(value: UUID | None) -> str | None:
 
 
 def _stamp(at: datetime) -> str:
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

@@ -31,15 +31,18 @@ class Taken:
     signed: str
     signer: UUID | None
     person: UUID | None
+    jumped_from: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A report that changes no round; ``claims`` says whether it is what uses up its number."""
+    """A report that changes no round; ``claims`` says whether it is what uses up its number, ``is_kept`` whether it has
+    a row of its own."""
 
     report: Report
     claims: bool
     answer: Answer
+    is_kept: bool = True
 
 
 def write(
@@ -60,7 +63,7 @@ def write(
         if refused:
             _insert_refused(cursor, ground, refused)
         _update(cursor, ground)
-    facts = _facts(ground, taken, [*refused, *turned_away])
+    facts = _facts(ground, taken, refused, turned_away)
     if facts:
         events.announce(facts)
 
@@ -84,16 +87,17 @@ def _insert_events(cursor: Any, ground: Ground, offset: timedelta | None, taken:
         [item.clock_off for item in taken],
         [report.sha256 for report in reports],
         [item.late for item in taken],
+        [item.jumped_from for item in taken],
     ]
     offset_ms = None if offset is None else int(offset.total_seconds() * 1000)
     cursor.execute(
         "INSERT INTO casino_roundevent (round_id, seq, kind, payload, event_id, device_seq, person_id, signature_id,"
-        " signer_id, signed, happened_at, instant, clock_off, sha256, late, source, device_id, recorded_at,"
-        " offset_ms)"
+        " signer_id, signed, happened_at, instant, clock_off, sha256, late, jumped_from, source, device_id,"
+        " recorded_at, offset_ms)"
         " SELECT t.*, %s, %s, %s, %s FROM unnest(%s::uuid[], %s::int[], %s::text[],"
         " ARRAY(SELECT value FROM jsonb_array_elements(%s::jsonb) WITH ORDINALITY ORDER BY ordinality), %s::text[],"
         " %s::bigint[], %s::uuid[], %s::uuid[], %s::uuid[], %s::text[], %s::timestamptz[], %s::timestamptz[],"
-        " %s::boolean[], %s::bytea[], %s::boolean[]) AS t",
+        " %s::boolean[], %s::bytea[], %s::boolean[], %s::int[]) AS t",
         [f"/devices/{ground.device.code}", ground.device.id, ground.now, offset_ms, *columns],
     )
 
@@ -115,6 +119,7 @@ def _stored(ground: Ground, item: Taken) -> str:
         happened_at=item.report.happened_at or ground.now,
         instant=item.instant,
         late=item.late,
+        jumped_from=item.jumped_from,
     )
 
 
@@ -174,8 +179,14 @@ def _update(cursor: Any, ground: Ground) -> None:
     )
 
 
-def _facts(ground: Ground, taken: Sequence[Taken], refused: Sequence[Refused]) -> list[Fact]:
-    """One fact for each round that the batch touched, one for what it refused beside any round."""
+def _facts(
+    ground: Ground, taken: Sequence[Taken], refused: Sequence[Refused], turned_away: Sequence[Refused]
+) -> list[Fact]:
+    """One fact for each round that the batch touched, one for what it refused beside any round.
+
+    What was ``refused`` has its row, by which the same event gets the same refusal; what was ``turned_away`` has used
+    up no number of the device, or had none, and has no row.
+    """
     by_round: dict[UUID | None, dict[str, list[Any]]] = {}
     for item in taken:
         told = by_round.setdefault(item.row.id, {"events": [], "refused": []})
@@ -188,11 +199,13 @@ def _facts(ground: Ground, taken: Sequence[Taken], refused: Sequence[Refused]) -
                 "stored_sha256": _stored(ground, item),
             }
         )
-    for no in refused:
+    for no in (*refused, *turned_away):
         told = by_round.setdefault(_round_of(ground, no.report), {"events": [], "refused": []})
-        told["refused"].append(
-            {"seq": no.report.seq, "sha256": no.report.sha256.hex(), "code": no.answer.code}
-        )
+        said = {"seq": no.report.seq, "sha256": no.report.sha256.hex(), "code": no.answer.code}
+        if no.is_kept:
+            told["refused"].append(said)
+        else:
+            told.setdefault("turned_away", []).append(said | no.answer.extra)
     return [
         Fact(
             "round.recorded" if key else "events.refused",

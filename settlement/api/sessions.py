@@ -44,7 +44,7 @@ class ClosingShape(Shape):
         min_length=2,
         max_length=2,
         required=False,
-        help_text="two people who close although device numbers are missing: the close is provisional",
+        help_text="two people who close although numbers are missing: the close is provisional",
     )
 
 
@@ -57,7 +57,7 @@ SessionShown = described(
         "last_round": serializers.IntegerField(allow_null=True),
         "state": serializers.ChoiceField(["open", "uncounted", "provisional", "closed"]),
         "missing": serializers.DictField(
-            help_text="device numbers that had not arrived, of a provisional close"
+            help_text="numbers that had not arrived, by device, and of ``rounds``, of a provisional close"
         ),
     },
 )
@@ -152,6 +152,7 @@ class TableClosing(Door):
         "device_numbers_missing",
         "last_round_differs",
         "not_on_duty",
+        "round_numbers_missing",
         "rounds_unfinished",
         "sod_violation",
         "table_closed",

@@ -131,12 +131,17 @@ _ASKED = (
         "A round number of a table is missing.",
         "เลขรอบของโต๊ะขาดหาย",
         f"""
-        SELECT 'tables/' || s.code || ': ' || n.number FROM ({_SESSIONS}) s
-          JOIN LATERAL (SELECT max(r.number) AS last FROM casino_round r
-                         WHERE r.session_id = s.id AND r.alias_of_id IS NULL) AS told ON true
-         CROSS JOIN LATERAL generate_series(1, greatest(s.last_round, told.last)) AS n (number)
-         WHERE NOT EXISTS (SELECT FROM casino_round r WHERE r.session_id = s.id AND r.number = n.number
-                              AND r.alias_of_id IS NULL)
+        SELECT 'tables/' || s.code || ': ' || lower(hole)
+               || CASE WHEN upper(hole) - lower(hole) > 1 THEN '-' || upper(hole) - 1 ELSE '' END
+          FROM ({_SESSIONS}) s
+         CROSS JOIN LATERAL (
+               SELECT max(r.number)::bigint AS last, range_agg(int8range(r.number, r.number::bigint + 1)) AS numbers
+                 FROM casino_round r WHERE r.session_id = s.id AND r.alias_of_id IS NULL AND r.number > 0) AS told
+         CROSS JOIN LATERAL unnest(
+               int8multirange(int8range(1, greatest(s.last_round, told.last, 0) + 1)) - coalesce(told.numbers, '{{}}')
+               - coalesce((SELECT range_agg(int8range(w.first, w.last::bigint + 1)) FROM casino_roundwaiver w
+                            WHERE w.session_id = s.id), '{{}}')) AS hole
+         ORDER BY s.code, hole
         """,  # noqa: S608
     ),
     _Asked(

@@ -69,7 +69,7 @@ def close_table(
 
     The float goes to the vault of ``cage``, or ("") stays locked on the table. Refuses ``count_missing`` where no
     closer was counted and accepted, ``count_overtaken`` where chips moved since, ``table_closed`` and what
-    ``casino.tables.close`` refuses. Device numbers that did not arrive are closed over by two people
+    ``casino.tables.close`` refuses. Numbers of devices or rounds that did not arrive are closed over by two people
     (``overridden_by``), supervisors on duty there or managers, and the close is provisional.
     """
     act = events.current()
@@ -77,7 +77,7 @@ def close_table(
     ledger.share_day([today])
     session = tables.lock_session(table)
     count = counting.accepted(table=table, kind=CountKind.CLOSER, session=session)
-    missing = tables.missing_numbers(session)
+    missing = _missing(session)
     if missing and overridden_by is not None:
         _require_two_rulers(overridden_by, session=session)
     tray = trays.lock(table, cage=cage)
@@ -102,6 +102,13 @@ def close_table(
         despite_missing=overridden_by,
     )
     return Closed(closed, variance)
+
+
+def _missing(session: TableSession) -> dict[str, list[list[int]]]:
+    """What did not arrive: numbers of devices by the device's code, and the session's own under ``rounds``."""
+    missing = tables.missing_numbers(session)
+    unplayed = tables.missing_rounds([session.id]).get(session.id)
+    return missing | ({"rounds": unplayed} if unplayed else {})
 
 
 def _require_two_rulers(two: tuple[Person, Person], *, session: TableSession) -> None:

@@ -1,18 +1,20 @@
 """A difference between what was counted and what was expected: graded, posted once, and told to who must know."""
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Max
 
+from casino import rounds
 from casino.models import Table
 from settlement import breaks
 from settlement.breaks import NewBreak
 from settlement.floats import ladder
 from settlement.ledger import NewJournal, Posting
-from settlement.models import BreakCode, Grade
+from settlement.models import BreakCode, Float, Grade
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,8 @@ def found(
     """Open a break for a difference, and return it: None where there is none.
 
     A quiet one is explained by its limits, and clears itself. Whatever is above waits for a person to write it up;
-    an incident is flagged for surveillance, and one to notify is on the regulator's list.
+    an incident is flagged for surveillance, and one to notify is on the regulator's list. Mispays that were found at
+    the table since its count before are named as likely causes.
     """
     if what.difference == 0:
         return None
@@ -50,6 +53,8 @@ def found(
         "count": str(count),
         "journal": str(journal) if journal else None,
     }
+    if likely := rounds.mispays_found(since=_last_count(table, before=count), table=table.id):
+        detail["likely_causes"] = [one.described() for one in likely]
     new = NewBreak(
         code=BreakCode.COUNT_VARIANCE,
         subject=subject,
@@ -66,6 +71,13 @@ def found(
             reason=f"quiet by the limits from {what.limits_from}",
         )
     return id
+
+
+def _last_count(table: Table, *, before: UUID) -> datetime:
+    """When the table's float was accepted before this count, or ever."""
+    floats = Float.objects.filter(session__table=table).exclude(count=before)
+    last: datetime | None = floats.aggregate(last=Max("accepted_at"))["last"]
+    return last or datetime.min.replace(tzinfo=UTC)
 
 
 class Journals:

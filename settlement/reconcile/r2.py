@@ -214,33 +214,56 @@ def journals(piece: Piece) -> Iterator[Found]:
         yield Single(f"journals/{id}", [name, moved], found)
 
 
+# What a session states when it closes is its last round in the window only where it closed there.
 _NUMBERS = """
-SELECT s.id, t.code, s.last_round, coalesce(array_agg(r.number ORDER BY r.number) FILTER (WHERE r.number IS NOT NULL),
-       '{}')
-  FROM casino_tablesession s JOIN casino_table t ON t.id = s.table_id
-  LEFT JOIN casino_round r ON r.session_id = s.id AND r.alias_of_id IS NULL AND r.created_at < %(until)s
- WHERE s.opened_at < %(until)s AND (s.closed_at IS NULL OR s.closed_at >= %(since)s)
- GROUP BY s.id, t.code ORDER BY s.id
+WITH sessions AS (
+    SELECT s.id, t.code, CASE WHEN s.closed_at < %(until)s THEN s.last_round END AS stated
+      FROM casino_tablesession s JOIN casino_table t ON t.id = s.table_id
+     WHERE s.opened_at < %(until)s AND (s.closed_at IS NULL OR s.closed_at >= %(since)s)
+), told AS (
+    SELECT s.id, s.code, s.stated, count(r.number) AS rounds, coalesce(max(r.number), 0)::bigint AS last,
+           coalesce(range_agg(int8range(r.number, r.number::bigint + 1)) FILTER (WHERE r.number > 0), '{}') AS have
+      FROM sessions s
+      LEFT JOIN casino_round r ON r.session_id = s.id AND r.alias_of_id IS NULL AND r.created_at < %(until)s
+     GROUP BY s.id, s.code, s.stated)
+SELECT told.id, told.code, told.stated, told.rounds, told.last,
+       coalesce((SELECT jsonb_agg(jsonb_build_array(lower(hole), upper(hole) - 1) ORDER BY hole)
+                   FROM unnest(int8multirange(int8range(1, greatest(told.last, told.stated) + 1)) - told.have
+                        - coalesce((SELECT range_agg(int8range(w.first, w.last::bigint + 1)) FROM casino_roundwaiver w
+                                     WHERE w.session_id = told.id), '{}')) AS hole), '[]')::text,
+       coalesce((SELECT jsonb_agg(number ORDER BY number) FROM (
+           SELECT number FROM casino_round r WHERE r.session_id = told.id AND r.alias_of_id IS NULL AND number > 0
+              AND r.created_at < %(until)s GROUP BY number HAVING count(*) > 1) AS twice), '[]')::text
+  FROM told ORDER BY told.id
 """
 
 
 def numbers(piece: Piece) -> Iterator[Found]:
-    """Round numbers of each session that was open run from 1 without holes to the last, which a closed one states."""
-    for id, code, stated, told in rows_of(_NUMBERS, {"since": piece.begins, "until": piece.ends}):
-        last = max([stated or 0, *told])
+    """Round numbers of each session that was open run from 1 without holes to the last, which a closed one states. A
+    range that is missing is one break, however wide."""
+    between = {"since": piece.begins, "until": piece.ends}
+    for id, code, stated, rounds_, last, missing, twice in rows_of(_NUMBERS, between):
         subject = f"sessions/{id}"
         found = [
-            NewBreak("SEQ_GAP", subject, f"round {number}", {"table": code, "missing": number, "last": last})
-            for number in sorted({*range(1, last + 1)} - {*told})
+            NewBreak(
+                "SEQ_GAP",
+                subject,
+                f"round {first}" if first == end else f"rounds {first}-{end}",
+                {"table": code, "first": first, "last": end, "of": max(last, stated or 0)},
+            )
+            for first, end in json.loads(missing)
         ]
         found += [
             NewBreak("DUPLICATE", subject, f"round {number}", {"table": code, "twice": number})
-            for number in sorted({number for number in told if told.count(number) > 1})
+            for number in json.loads(twice)
         ]
-        if stated is not None and max(told, default=0) > stated:
-            detail = {"table": code, "stated": stated, "last": max(told)}
-            found.append(NewBreak("SEQ_GAP", subject, f"beyond {stated}", detail))
-        yield Single(subject, [code, len(told)], tuple(found))
+        if stated is not None and last > stated:
+            found.append(
+                NewBreak(
+                    "SEQ_GAP", subject, f"beyond {stated}", {"table": code, "stated": stated, "last": last}
+                )
+            )
+        yield Single(subject, [code, rounds_], tuple(found))
 
 
 _DEVICES = """

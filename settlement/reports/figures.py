@@ -15,6 +15,10 @@ from uuid import UUID
 
 from django.db import connection
 
+from casino import rounds
+from casino.rounds import MispayFound
+from settlement.models import GamingDay
+
 COUNTED, RULED, ESTIMATED, UNKNOWN = "counted", "ruled", "estimated", "unknown"
 
 
@@ -315,8 +319,22 @@ def posted_about_earlier_days(span: Span) -> list[dict[str, Any]]:
 
 
 def posted_later_about(day: date) -> list[dict[str, Any]]:
-    """Return what was posted in later days and is about this one, in the order it was posted. One statement."""
-    return _late("j.orig_day = %(day)s", {"day": day})
+    """Return what was posted in later days and is about this one, and the mispays of its rounds that were found after
+    its seal, in the order recorded. Three statements."""
+    posted = _late("j.orig_day = %(day)s", {"day": day})
+    sealed_at = GamingDay.objects.filter(day=day).values_list("sealed_at", flat=True).first()
+    found = [] if sealed_at is None else rounds.mispays_found(since=sealed_at, gaming_day=day)
+    return sorted(posted + [_mispay(one, day) for one in found], key=lambda one: str(one["recorded_at"]))
+
+
+def _mispay(found: MispayFound, day: date) -> dict[str, Any]:
+    """A mispay as an amendment: it moves no ledger, so there is no journal."""
+    nothing = dict.fromkeys(_LATE_NAMES) | {
+        "kind": "mispay_found",
+        "orig_day": day.isoformat(),
+        "house_net": 0,
+    }
+    return nothing | found.described() | {"recorded_at": found.recorded_at.isoformat()}
 
 
 def _late(what: str, given: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -22,7 +22,6 @@ from settlement.rules.payouts import Verdict
 from settlement.settle import cases, elsewhere, judgement, lines, telling
 from settlement.settle.cases import Case
 
-refusals.register("round_finished", 409, "The round was settled or voided.", "รอบนี้คิดเงินหรือยกเลิกไปแล้ว")
 refusals.register("round_not_opened", 409, "The round's opening has not arrived.", "ยังไม่ได้รับการเปิดรอบนี้")
 
 

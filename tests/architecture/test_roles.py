@@ -21,6 +21,7 @@ APPEND_ONLY = (
     "casino_refusedevent",
     "casino_signature",
     "casino_gapwaiver",
+    "casino_roundwaiver",
     "casino_storedanswer",
     "settlement_journal",
     "settlement_entry",

@@ -19,6 +19,7 @@ WRITERS = {
     # What a device is, and the number it was last heard at: told in the statement that records its batch.
     "casino.Device": ("casino/devices.py", "casino/rounds"),
     "casino.GapWaiver": ("casino/devices.py",),
+    "casino.RoundWaiver": ("casino/rounds/waivers.py",),
     "casino.Table": ("casino/tables.py",),
     "casino.TableSession": ("casino/tables.py",),
     "casino.Duty": ("casino/tables.py",),

@@ -29,6 +29,7 @@ from tests.audit.evidence import Evidence, copied
 from tests.audit.listeners import Listeners
 from tests.audit.papers import Papers
 from tests.audit.spoiling import spoilt, superuser
+from tests.casino.misreported import BAD
 from tests.database import Connection, House
 
 __all__ = ["spoilt", "superuser"]
@@ -166,6 +167,7 @@ class _Builder:
         self._waive_a_gap()
         # Refused, and its number used up.
         self._report("PD06", "card_dealt", held, {"hand": "p1", "position": 2, "card": "1S"})
+        self._misreport("PD06", held)
         papers = Papers(table="PD06", dealer=self.staff["D01"], supervisor=self.staff["S01"]).write()
         tills.write(table="PD06", dealer=self.staff["D01"], manager=self.staff["M01"])
         comparing.write(manager=self.staff["M01"], other=self.staff["M02"])
@@ -244,6 +246,29 @@ class _Builder:
             "data": data,
         }
         self._send(code, [report])
+
+    def _misreport(self, code: str, round_id: UUID) -> None:
+        """Send every kind of event that a device must not send, one by one as the device's next."""
+        device = f"{code}-terminal"
+        for name, bad in BAD.items():
+            right = {
+                "specversion": "1.0",
+                "id": str(events.uuid7(timezone.now())),
+                "source": f"/devices/{device}",
+                "type": "pokdeng.note.v1",
+                "time": timezone.now().isoformat().replace("+00:00", "Z"),
+                "subject": f"rounds/{round_id}",
+                "sequence": str(self.sequences[device] + 1),
+                "data": {"text": "so"},
+            }
+            answer = Client().post(
+                f"/api/v1/tables/{code}/events",
+                data=json.dumps([bad.spoil(right)]),
+                content_type="application/cloudevents-batch+json",
+                headers={"Authorization": f"Bearer {self.tokens[device]}"},
+            )
+            assert [event["code"] for event in answer.json()["events"]] == [bad.code], (name, answer.content)
+            self.sequences[device] += bad.uses
 
     def other_card(self, round_id: UUID) -> dict[str, Any]:
         """A ruling that makes the first card of a hand another one, which nobody holds."""

@@ -63,7 +63,8 @@ def listed(name: str, query: str = "") -> str:
 def test_every_model_of_record_ledger_and_log_is_shown_and_none_can_be_changed() -> None:
     must = {
         "casino.person", "casino.table", "casino.tablesession", "casino.duty", "casino.device", "casino.round",
-        "casino.roundevent", "casino.refusedevent", "casino.signature", "casino.gapwaiver", "settlement.rulesheet",
+        "casino.roundevent", "casino.refusedevent", "casino.signature", "casino.gapwaiver",
+        "casino.roundwaiver", "settlement.rulesheet",
         "settlement.tablerules", "settlement.account", "settlement.journal", "settlement.entry", "settlement.hold",
         "settlement.settlement", "settlement.line", "settlement.count", "audit.logentry",
     }  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 
 from audit import flags
 from casino import devices, events, rounds
-from casino.models import Device
+from casino.models import Device, Person
 from casino.rounds import Report
 from settlement.rules import conduct, sentences
 from tests.audit import flagged
@@ -28,9 +28,7 @@ ONE = "bet w1 p1 100\np1 3S 4D\n"
 SIX = "dealer KC 6D\nclose"
 WON = TWO_HANDS + "close"
 SHOWN = "ab" * 32
-SHOWN_IN_TESTS_OF_THEIR_OWN = frozenset(
-    {"banker_bet_on_guest", "bet_ruled", "number_jump", "off_duty", "sequence_too_far"}
-)
+SHOWN_IN_TESTS_OF_THEIR_OWN = frozenset({"banker_bet_on_guest", "bet_ruled"})
 
 # Rounds of which one line is enough: the kind, the part of the round that it names, the sheet, and what happened.
 ROUNDS: dict[str, tuple[str, dict[str, Any], str]] = {
@@ -132,7 +130,7 @@ def late_event() -> str:
     table = a_table("LATE")
     round_id = table.tell(WON)
     settled(round_id)
-    table.tell("note", round=round_id, at=LATER)
+    table.tell("p1 stays", round=round_id, at=LATER)
     return about(round_id)
 
 
@@ -279,6 +277,55 @@ def sequence_reused() -> str:
 
 
 @scenario
+def sequence_too_far() -> str:
+    table = a_table("TOOFAR")
+    round_id = table.tell(WON)
+    sent(table, a_report(10**39, "note", round_id, {"text": "so"}))
+    sent(table, a_report(2**63 - 1, "note", round_id, {"text": "so"}))
+    return "devices/TOOFAR-terminal"
+
+
+@scenario
+def number_jump() -> str:
+    table = a_table("JUMP")
+    round_id = table.tell(WON, number=9_001)
+    settled(round_id)
+    return about(round_id)
+
+
+def an_event_of(
+    table: AtTable, person: Person, *, at: datetime = NOW, kind: str = "note"
+) -> tuple[UUID, str]:
+    """An event of a person on the tablet, and what a flag about them there would be about."""
+    round_id = table.tell(TWO_HANDS)
+    report = a_report(last_number(table) + 1, kind, round_id, {"text": "so"}, at=at)
+    sent(table, replace(report, person=person.id), sent_at=at)
+    return round_id, about(round_id, str(person.id))
+
+
+@scenario
+def off_duty() -> str:
+    table = a_table("OFFDUTY")
+    stranger = floor.a_person("D77", "dealer")
+    round_id, subject = an_event_of(table, stranger)
+    again = a_report(last_number(table) + 1, "note", round_id, {"text": "again"})
+    sent(table, replace(again, person=stranger.id))
+    return subject
+
+
+@scenario
+def off_duty_and_dismissed() -> str:
+    person = floor.a_person("D78", "dealer")
+    Person.objects.filter(pk=person.pk).update(is_active=False)
+    return an_event_of(a_table("DISMISSED"), person)[1]
+
+
+@scenario
+def off_duty_as_a_manager() -> str:
+    return an_event_of(a_table("MANAGING"), floor.a_person("M78", "manager"))[1]
+
+
+@scenario
 def camera_gap() -> str:
     table = a_table("CAMERAGAP", camera=True)
     round_id = table.tell(
@@ -325,6 +372,11 @@ EXPECTED: dict[str, tuple[str, dict[str, Any] | None]] = {
     "uncovered": ("uncovered", {"reason": "offline", "exposure": 500_00}),
     "shortfall": ("shortfall", {"missing": 150_00}),
     "late_event": ("late_event", {"events": 1}),
+    "sequence_too_far": ("sequence_too_far", {"device": "TOOFAR-terminal", "number": 10**39}),
+    "number_jump": ("number_jump", {"number": 9_001, "last": 0}),
+    "off_duty": ("off_duty", {"badge": "D77", "table": "OFFDUTY"}),
+    "off_duty_and_dismissed": ("off_duty", {"badge": "D78", "table": "DISMISSED"}),
+    "off_duty_as_a_manager": ("off_duty", {"badge": "M78", "table": "MANAGING"}),
     "sequence_reused": ("sequence_reused", {"device": "REUSED-terminal", "number": 3}),
     "camera_gap": ("camera_gap", {"device": "CAMERAGAP-camera", "first": 1, "last": 3}),
     "clock_off_by_its_own_word": ("device_clock_off", {"device": "NINEMINUTES-terminal", "offset_ms": 540_000}),
@@ -382,6 +434,15 @@ def test_a_read_that_agrees_late_is_a_late_event_and_no_disagreement(
     assert [(key, detail) for key, detail in found.items() if key[1].startswith(round_id) and "late" in key[0]] == [
         (("late_event", round_id), {"events": 1})
     ]  # fmt: skip
+
+
+def test_nobody_is_off_duty_but_who_was_named_and_was_not_there_once_in_each_round(
+    house_of_flags: tuple[Flagged, dict[str, str]],
+) -> None:
+    found, subjects = house_of_flags
+    named = {subject for name, subject in subjects.items() if name.startswith("off_duty")}
+    assert {subject for kind, subject in found if kind == "off_duty"} == named
+    assert len(named) == 3
 
 
 def test_fifty_old_events_are_no_burst_nor_are_sixty_younger_ones(

@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from casino import events
+from casino.models import Round
 from settlement import ledger, reconcile
 from settlement.ledger import NewHold, NewJournal, Posting
 from settlement.models import Break, Chunk
@@ -165,7 +166,11 @@ def test_a_number_that_never_came_is_a_gap(rounds: list[UUID], administrator: Co
     administrator.execute("UPDATE casino_device SET holes = '[[3, 4]]' WHERE code = 'PD01-terminal'")
     administrator.execute("UPDATE casino_round SET number = 99 WHERE id = %s", [rounds[-1]])
     run = reconciled(levels=("R2",))
-    assert run.report["broken"] == {"SEQ_GAP": 1 + 93}
+    assert run.report["broken"] == {"SEQ_GAP": 2}
+    assert sorted(Break.objects.values_list("subject", "detail__first", "detail__last")) == [
+        ("devices/PD01-terminal", 3, 4),
+        (f"sessions/{Round.objects.get(pk=rounds[-1]).session_id}", len(rounds), 98),
+    ]
 
 
 def test_a_journal_that_nothing_asked_for_has_no_source(rounds: list[UUID]) -> None:

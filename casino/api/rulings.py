@@ -1,0 +1,104 @@
+"""Doors at which a supervisor or a manager acts on a round from a page, each act signed by their own secret."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from casino import people, rounds
+from casino.api import payloads
+from casino.api.door import Door, Shape, described
+from casino.api.operations import refuses
+from casino.events import Act
+from casino.models import Round
+from casino.refusals import Refusal
+
+KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
+Ruled = described(
+    "RoundRuled",
+    {
+        "round": serializers.UUIDField(help_text="the one that an alias stands for"),
+        "event": serializers.IntegerField(),
+        "kind": serializers.CharField(),
+        "recorded_at": serializers.DateTimeField(),
+    },
+)
+
+
+class RulingShape(Shape):
+    kind = serializers.ChoiceField(sorted(rounds.RULED_KINDS))
+    data = serializers.DictField(help_text="as the event of that kind has it")  # type: ignore[assignment]
+    pin = serializers.CharField(max_length=200)
+
+
+class MispayShape(Shape):
+    data = serializers.DictField(help_text="wager, paid, due, reason")  # type: ignore[assignment]
+    pin = serializers.CharField(max_length=200)
+
+
+class _Acts(Door):
+    def _once(self, round: UUID, right: str, shape: type[Shape]) -> Response:
+        """Record the act once: scope first, then the body, then the secret of who is signed in."""
+
+        def prepare() -> tuple[str, dict[str, Any]]:
+            table = Round.objects.filter(pk=round).values_list("table", flat=True).first()
+            if table is None:
+                people.require(self.principal, right)
+                raise Refusal("not_found")
+            people.require_at(self.principal, right, table)
+            given = self.body(shape)
+            kind = given.get("kind", "mispay_found")
+            data = payloads.ruling(kind, given["data"], "data")
+            people.check_secret(
+                badge=self.person.badge,
+                secret=given["pin"],
+                with_pin=True,
+                at=self.principal.code,
+                now=timezone.now(),
+            )
+            return kind, data
+
+        def do(_: Act, prepared: tuple[str, dict[str, Any]]) -> tuple[int, dict[str, Any]]:
+            kind, data = prepared
+            ruled = rounds.rule(round_id=round, kind=kind, data=data, by=self.person)
+            return 201, {
+                "round": str(ruled.round_id),
+                "event": ruled.id,
+                "kind": ruled.kind,
+                "recorded_at": ruled.recorded_at.isoformat(),
+            }
+
+        return self.once(prepare, do)
+
+
+class Rulings(_Acts):
+    """Acts of a supervisor or a manager on a round that is not finished."""
+
+    declares: ClassVar = {"POST": "rule_round"}
+
+    @extend_schema(operation_id="ruleRound", request=RulingShape, parameters=[KEY], responses={201: Ruled})
+    @refuses("not_on_duty", "sod_violation", "round_finished")
+    def post(self, request: Request, round: UUID) -> Response:
+        """Rule a card or a bet, take a card away, waive a doubt, void the round, or note something.
+
+        Signed by the PIN of who is signed in: a supervisor on duty there or a manager, who did not deal the round.
+        """
+        return self._once(round, "rule_round", RulingShape)
+
+
+class Mispays(_Acts):
+    """Chips found to have been paid wrongly, when they were gone and nothing was put right."""
+
+    declares: ClassVar = {"POST": "mispay_found"}
+
+    @extend_schema(operation_id="findMispay", request=MispayShape, parameters=[KEY], responses={201: Ruled})
+    @refuses("not_on_duty", "sod_violation")
+    def post(self, request: Request, round: UUID) -> Response:
+        """Record what was paid and what was due, at any time, after the seal too. The ledger does not move."""
+        return self._once(round, "mispay_found", MispayShape)
