@@ -17,7 +17,7 @@ ALTER TABLE casino_roundwaiver ENABLE ALWAYS TRIGGER append_only_table;
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('casino', '0004_keys_name_what_they_reach'),
+        ("casino", "0004_keys_name_what_they_reach"),
     ]
 
     operations = [
