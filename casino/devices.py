@@ -10,17 +10,20 @@ import hashlib
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.db import connection
+from django.db.models import Q
 
-from casino import events
+from casino import events, people, refusals
 from casino.events import Fact, Principal
-from casino.models import Device, GapWaiver, Person, Table
+from casino.models import Device, Enrolment, GapWaiver, Person, Role, Table
 from casino.record import Gap
 from casino.refusals import Refusal
+
+refusals.register("device_known", 409, "A device has or had that code.", "มีเครื่องใช้หรือเคยใช้รหัสนี้แล้ว")
 
 Range = tuple[int, int]
 
@@ -28,6 +31,8 @@ MOST_AHEAD = 1_000_000
 """How far above a device's highest known number its next may lie; beyond, somebody's counter has run wild."""
 MOST_NUMBER = 2**63 - 1
 """The highest number that the database keeps."""
+ENROLMENT = timedelta(minutes=10)
+"""How long a code to enrol a device is good."""
 
 
 def enrol(*, code: str, kind: str, table: Table, now: datetime) -> tuple[Device, str]:
@@ -39,24 +44,114 @@ def enrol(*, code: str, kind: str, table: Table, now: datetime) -> tuple[Device,
     device = Device.objects.create(
         code=code, kind=kind, table=table, token_sha256=_hash(token), enrolled_at=now
     )
-    events.announce(
-        [Fact("device.enrolled", f"devices/{code}", {"id": str(device.id), "kind": kind}, table=table.code)]
-    )
+    told = {"id": str(device.id), "kind": kind, "token_sha256": _hash(token).hex()}
+    events.announce([Fact("device.enrolled", f"devices/{code}", told, table=table.code)])
     return device, token
 
 
-def revoke(*, device: Device, now: datetime) -> None:
-    """Take a device's word away from its next request on."""
-    Device.objects.filter(pk=device.pk).update(revoked_at=now)
-    events.announce([Fact("device.revoked", f"devices/{device.code}", {"id": str(device.id)})])
+def admit(*, code: str, kind: str, table: Table, by: Person) -> tuple[Enrolment, str]:
+    """Make a code by which one device comes to one table as ``code``, once and within ten minutes; return it and its
+    text, shown this once. ``by`` is an administrator.
+
+    Refuses ``forbidden``, ``table_ended``, and ``device_known`` where a device has or had that code. Must run in an
+    act.
+    """
+    act = events.current()
+    if not by.is_active or by.role != Role.ADMINISTRATOR:
+        raise Refusal("forbidden")
+    if table.ended_at is not None:
+        raise Refusal("table_ended")
+    if Device.objects.filter(code__in=[code]).exists():
+        raise Refusal("device_known", fields={"code": "a device has or had it"})
+    text = people.new_code()
+    made = Enrolment.objects.create(
+        id=events.uuid7(act.now),
+        code=code,
+        kind=kind,
+        table=table,
+        sha256=people.sha256_of(text),
+        made_by=by,
+        made_at=act.now,
+        expires_at=act.now + ENROLMENT,
+    )
+    told = {
+        "enrolment": str(made.id),
+        "kind": kind,
+        "sha256": bytes(made.sha256).hex(),
+        "made_by": str(by.id),
+    }
+    events.announce([Fact("device.admitted", f"devices/{code}", told, table=table.code)])
+    return made, text
 
 
-def authenticate(token: str) -> Device:
-    """Return the device whose token this is; refuse ``invalid_token``. One statement."""
-    device = Device.objects.select_related("table").filter(token_sha256=_hash(token), revoked_at=None).first()
+def come_in(text: str) -> tuple[Device, str]:
+    """Enrol the device that holds a code; return it and its token, shown this once.
+
+    Refuses ``wrong_code`` with the same answer for a wrong, a used and an old code, and ``device_known`` and
+    ``table_ended`` where that has become so meanwhile. Must run in an act.
+    """
+    act = events.current()
+    held = Enrolment.objects.select_for_update(of=("self",)).select_related("table")
+    found = held.filter(sha256=people.sha256_of(text)).first()
+    if found is None or found.used_at is not None or found.expires_at <= act.now:
+        raise Refusal("wrong_code")
+    if found.table.ended_at is not None:
+        raise Refusal("table_ended")
+    if Device.objects.filter(code=found.code).exists():
+        raise Refusal("device_known")
+    device, token = enrol(code=found.code, kind=found.kind, table=found.table, now=act.now)
+    found.used_at, found.device = act.now, device
+    found.save(update_fields=["used_at", "device"])
+    return device, token
+
+
+def rotate(device: Device) -> str:
+    """Make the token that takes the place of a device's own, shown this once: both are live until it is used for the
+    first time. Asked again before that, the last one made counts. Must run in an act."""
+    token = "pdd_" + secrets.token_urlsafe(32)
+    Device.objects.filter(pk=device.pk).update(next_sha256=_hash(token))
+    told = {"id": str(device.id), "next_sha256": _hash(token).hex()}
+    events.announce([Fact("device.rotated", f"devices/{device.code}", told, table=device.table.code)])
+    return token
+
+
+def revoke(*, device: Device, now: datetime, by: Person | None = None) -> Device:
+    """Take a device's word away from its next request on; once is enough, and the first time stands. ``by`` is an
+    administrator, nobody where the service itself does it."""
+    locked = Device.objects.select_for_update(of=("self",)).select_related("table").get(pk=device.pk)
+    if locked.revoked_at is None:
+        locked.revoked_at, locked.revoked_by = now, by
+        locked.save(update_fields=["revoked_at", "revoked_by"])
+        told = {"id": str(device.id), "revoked_by": str(by.id) if by else None}
+        events.announce([Fact("device.revoked", f"devices/{device.code}", told)])
+    return locked
+
+
+def authenticate(token: str, *, now: datetime) -> Device:
+    """Return the device whose token this is; refuse ``invalid_token``, at a table that ended too. One statement; the
+    first use of a token that takes another's place writes that down in an act of its own."""
+    sha256 = _hash(token)
+    live = Device.objects.select_related("table").filter(revoked_at=None, table__ended_at=None)
+    device = live.filter(Q(token_sha256=sha256) | Q(next_sha256=sha256)).first()
     if device is None:
         raise Refusal("invalid_token")
+    if bytes(device.token_sha256) != sha256:
+        events.attempt(
+            lambda _: _replaced(device, sha256),
+            actor=principal_of(device),
+            request_id=f"token-{uuid4().hex}",
+            now=now,
+        )
     return device
+
+
+def _replaced(device: Device, sha256: bytes) -> None:
+    """Let the token in use go; a request of the same moment may have done it before."""
+    if Device.objects.filter(pk=device.pk, next_sha256=sha256).update(token_sha256=sha256, next_sha256=None):
+        told = {"id": str(device.id), "token_sha256": sha256.hex()}
+        events.announce(
+            [Fact("device.token_replaced", f"devices/{device.code}", told, table=device.table.code)]
+        )
 
 
 def principal_of(device: Device, person: UUID | None = None) -> Principal:

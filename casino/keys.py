@@ -20,7 +20,7 @@ from django.conf import settings
 
 from casino import events, people, refusals
 from casino.events import Fact, Principal
-from casino.models import ApiKey, Person, Role, Table
+from casino.models import ApiKey, Cage, Person, Role, Table
 from casino.refusals import Refusal
 
 refusals.register("key_replaced", 409, "Another key takes this one's place already.", "มีคีย์อื่นแทนคีย์นี้แล้ว")
@@ -170,6 +170,9 @@ def _require_allowed(wanted: Wanted, *, now: datetime) -> None:
     known = set(Table.objects.filter(code__in=wanted.tables).values_list("code", flat=True))
     if set(wanted.tables) - known:
         wrong["tables"] = "no such table"
+    cages = set(Cage.objects.filter(code__in=wanted.cages, ended_at=None).values_list("code", flat=True))
+    if set(wanted.cages) - cages:
+        wrong["cages"] = "no such cage"
     if not wanted.addresses or not all(map(_is_range, wanted.addresses)):
         wrong["addresses"] = "ranges as 203.0.113.0/24, at least one"
     elif _is_everywhere(wanted.addresses):

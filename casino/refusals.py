@@ -57,6 +57,7 @@ _REGISTERED_HERE = (
     ("malformed", 400, "The request cannot be read.", "อ่านคำขอไม่ได้"),
     ("unknown_field", 400, "A field is not known here.", "มีช่องที่ระบบไม่รู้จัก"),
     ("missing_field", 400, "A field is missing.", "ขาดช่องที่จำเป็น"),
+    ("second_person_needed", 403, "This takes a second person's signature.", "ต้องมีคนที่สองลงชื่อ"),
     ("invalid_value", 422, "A value is not allowed here.", "ค่านี้ใช้ไม่ได้"),
     ("body_too_large", 413, "The body is over 256 kB.", "ข้อมูลเกิน 256 kB"),
     ("batch_too_large", 422, "A batch holds at most 500 events.", "ส่งได้ไม่เกิน 500 เหตุการณ์ต่อครั้ง"),

@@ -10,26 +10,89 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Max, Q
 
-from casino import events, people
+from casino import events, people, refusals
 from casino.events import Fact
-from casino.models import Device, Duty, Person, Round, Standing, Table, TableSession
+from casino.models import Cage, Device, Duty, Person, Round, Standing, Table, TableSession
 from casino.refusals import Refusal
 
+refusals.register("code_taken", 409, "A table or a cage has that code.", "มีโต๊ะหรือห้องแคชเชียร์รหัสนี้แล้ว")
+refusals.register("table_ended", 409, "That table has been ended.", "โต๊ะนี้เลิกใช้แล้ว")
 
-def add(*, code: str, currency: str, camera: bool) -> Table:
-    """Set up a table on the floor, closed; ``camera`` says whether one reads its cards beside the terminal."""
-    table = Table.objects.create(code=code, currency=currency, camera=camera)
-    events.announce(
-        [
-            Fact(
-                "table.added",
-                f"tables/{code}",
-                {"id": str(table.id), "currency": currency, "camera": int(camera)},
-                table=code,
-            )
-        ]
+
+def add(
+    *,
+    code: str,
+    currency: str,
+    camera: bool,
+    camera_grace_ms: int = 1000,
+    by: Person | None = None,
+    approved_by: Person | None = None,
+) -> Table:
+    """Set up a table on the floor, closed; ``camera`` says whether one reads its cards beside the terminal, and
+    ``camera_grace_ms`` how long a closed round waits for its last reads.
+
+    ``by`` is a manager, ``approved_by`` another or an administrator; without people only the service furnishes a
+    house that nobody has added a table to. Refuses ``code_taken``, ``sod_violation``, ``forbidden`` and
+    ``second_person_forbidden``. Must run in an act.
+    """
+    act = events.current()
+    if by is not None and approved_by is not None:
+        people.require_two_for_places(by, approved_by)
+    elif act.actor != events.SERVICE:
+        raise Refusal("forbidden")
+    require_free(code)
+    table = Table.objects.create(
+        code=code,
+        currency=currency,
+        camera=camera,
+        camera_grace_ms=camera_grace_ms,
+        added_by=by,
+        added_with=approved_by,
+        added_at=None if by is None else act.now,
     )
+    told = {
+        "id": str(table.id),
+        "currency": currency,
+        "camera": int(camera),
+        "camera_grace_ms": camera_grace_ms,
+        "added_by": str(by.id) if by else None,
+        "added_with": str(approved_by.id) if approved_by else None,
+    }
+    events.announce([Fact("table.added", f"tables/{code}", told, table=code)])
     return table
+
+
+def end(*, table: Table, by: Person, approved_by: Person) -> Table:
+    """End a closed table: it is never opened again, and its devices are heard no more. What was played there may still
+    be corrected. Who calls this has seen that it holds no money (``settlement.floats``).
+
+    Refuses ``table_ended``, ``table_open``, ``rounds_unfinished`` with the numbers of rounds that wait for somebody,
+    and what ``add`` refuses of people. Must run in an act.
+    """
+    act = events.current()
+    people.require_two_for_places(by, approved_by)
+    locked = Table.objects.select_for_update().get(pk=table.pk)
+    if locked.ended_at is not None:
+        raise Refusal("table_ended")
+    if locked.state != Table.State.CLOSED:
+        raise Refusal("table_open")
+    waiting = Round.objects.filter(table=table, alias_of=None)
+    waiting = waiting.filter(
+        Q(standing__in=[Standing.PLAYING, Standing.DUE, Standing.HELD]) | Q(in_dispute=True)
+    )
+    if numbers := list(waiting.order_by("number").values_list("number", flat=True)[:100]):
+        raise Refusal("rounds_unfinished", rounds=numbers)
+    locked.ended_by, locked.ended_with, locked.ended_at = by, approved_by, act.now
+    locked.save(update_fields=["ended_by", "ended_with", "ended_at"])
+    told = {"ended_by": str(by.id), "ended_with": str(approved_by.id)}
+    events.announce([Fact("table.ended", f"tables/{locked.code}", told, table=locked.code)])
+    return locked
+
+
+def require_free(code: str) -> None:
+    """Refuse ``code_taken``: accounts of a table and of a cage end in their codes alike. Ended places keep theirs."""
+    if Table.objects.filter(code__in=[code]).exists() or Cage.objects.filter(code__in=[code]).exists():
+        raise Refusal("code_taken", fields={"code": "a table or a cage has it"})
 
 
 def lock_session(table: Table) -> TableSession:
@@ -44,6 +107,8 @@ def open(*, table: Table, dealer: Person, supervisor: Person, now: datetime) -> 
     """Open a session with a dealer and a supervisor on duty, two different people; refuse ``table_open``."""
     people.different(dealer.id, supervisor.id)
     locked = Table.objects.select_for_update().get(pk=table.pk)
+    if locked.ended_at is not None:
+        raise Refusal("table_ended")
     if locked.state != Table.State.CLOSED:
         raise Refusal("table_open")
     session = TableSession.objects.create(id=events.uuid7(now), table=table, opened_at=now)

@@ -23,6 +23,7 @@ from django.conf import settings
 
 from casino import devices, events, people, tables
 from casino.models import Device, Person, Table
+from casino.people import Newcomer, Rights
 from deploy.local import place
 from deploy.local.trouble import Trouble
 from settlement import cashier, floats, rule_sheets
@@ -62,7 +63,17 @@ STAFF = (
     Staff("A01", "Anong", "auditor", ("see_expected",)),
     Staff("A02", "Prasert", "auditor"),
     Staff("X01", "Niran", "administrator"),
+    # Whoever carries chips neither asks for them nor counts them in; who counts boxes; who keeps the accounts.
+    Staff("R01", "Rung", "dealer", ("runner",)),
+    Staff("R02", "Rattana", "supervisor", ("runner",)),
+    Staff("C03", "Kamol", "cashier", ("counter",)),
+    Staff("C04", "Kwan", "cashier", ("counter",)),
+    Staff("M03", "Mongkol", "manager", ("accounting",)),
+    Staff("A03", "Apinya", "auditor", ("accounting",)),
+    Staff("A04", "Arthit", "auditor", ("compliance",)),
 )
+FOUNDERS = ("X01", "M01")
+"""An administrator and a manager, whom the service itself takes on; they take on everybody else."""
 
 TABLES: Mapping[str, dict[str, Any]] = {
     "PD01": {"sheet": {"preset": "seed_base", "options": {}}, "camera": True},
@@ -155,8 +166,14 @@ def furnish(
     for number, (code, wanted) in enumerate(sorted(floor.items())):
         with _act(now):
             known = Table.objects.filter(code=code).first()
-            table = known or tables.add(code=code, currency=currency, camera=wanted["camera"])
-            _enrol(table, codes.get(code, ()), keys=keys, now=now)
+            table = known or tables.add(
+                code=code,
+                currency=currency,
+                camera=wanted["camera"],
+                by=staff["M01"],
+                approved_by=staff["M02"],
+            )
+            _enrol(table, codes.get(code, ()), keys=keys, by=staff["X01"])
             _rule(table, wanted["sheet"], managers=(staff["M01"], staff["M02"]), now=now)
             if known is None or (reopen and table.state == Table.State.CLOSED):
                 _open(table, dealer=staff[f"D{number % 8 + 1:02}"], supervisor=staff[f"S{number % 3 + 1:02}"])
@@ -165,34 +182,50 @@ def furnish(
 def _hire(*, keys: Keys, now: datetime) -> dict[str, Person]:
     known = {person.badge: person for person in Person.objects.filter(badge__in=[who.badge for who in STAFF])}
     missing = [who for who in STAFF if who.badge not in known]
+    missing.sort(key=lambda who: who.badge not in FOUNDERS)
     if not missing:
         return known
     with _act(now):
         for who in missing:
-            keys.people[who.badge] = {
-                "role": who.role,
-                "password": secrets.token_urlsafe(12),
-                "pin": f"{secrets.randbelow(10**6):06}",
-            }
-            known[who.badge] = people.hire(
-                badge=who.badge,
-                display_name=who.name,
-                role=who.role,
-                password=keys.people[who.badge]["password"],
-                pin=keys.people[who.badge]["pin"],
-                permissions=who.permissions,
+            kept = {"role": who.role, "password": secrets.token_urlsafe(12), "pin": _pin()}
+            keys.people[who.badge] = kept
+            if who.badge in FOUNDERS:
+                known[who.badge] = people.hire(
+                    badge=who.badge,
+                    display_name=who.name,
+                    role=who.role,
+                    password=kept["password"],
+                    pin=kept["pin"],
+                    permissions=who.permissions,
+                )
+                continue
+            administrator, manager = (known[badge] for badge in FOUNDERS)
+            _, _, code = people.take_on(
+                Newcomer(who.badge, who.name, staff_no=f"demonstration-{who.badge}"),
+                Rights(who.role, who.permissions),
+                by=administrator,
+                approved_by=manager,
             )
+            known[who.badge] = people.take_over(code, password=kept["password"], pin=kept["pin"])
         keys.save()  # before the commit: a hash without its secret would be lost, a secret without its hash is not
     return known
 
 
-def _enrol(table: Table, codes: Sequence[str], *, keys: Keys, now: datetime) -> None:
+def _pin() -> str:
+    """Six digits, three of them different at least."""
+    while len(set(pin := f"{secrets.randbelow(10**6):06}")) < 3:
+        pass
+    return pin
+
+
+def _enrol(table: Table, codes: Sequence[str], *, keys: Keys, by: Person) -> None:
     known = {device.code: device for device in Device.objects.filter(code__in=codes)}
     for code in codes:
         device = known.get(code)
         if device is None:
             kind = "camera" if "-camera" in code else "terminal"
-            _, keys.devices[code] = devices.enrol(code=code, kind=kind, table=table, now=now)
+            _, enrolment_code = devices.admit(code=code, kind=kind, table=table, by=by)
+            _, keys.devices[code] = devices.come_in(enrolment_code)
         elif hashlib.sha256(keys.token(code).encode()).digest() != bytes(device.token_sha256):
             raise Trouble(f"The token of {code} in {keys.path.name} is another house's.")
     if set(codes) - known.keys():

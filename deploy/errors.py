@@ -39,7 +39,7 @@ refusals.register(
     "unavailable", 503, "The database cannot be reached; try again.", "ติดต่อฐานข้อมูลไม่ได้ ลองใหม่อีกครั้ง"
 )
 
-NOT_WITNESSED = frozenset({"not_signed_in", "invalid_token", "wrong_secret", "too_many_tries"})
+NOT_WITNESSED = frozenset({"not_signed_in", "invalid_token", "wrong_code", "wrong_secret", "too_many_tries"})
 """Counted by the throttle instead: a flood of them must not become a flood of entries."""
 
 

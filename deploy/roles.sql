@@ -119,13 +119,18 @@ BEGIN
             -- The framework's own.
             ('django_session',       'session_data expire_date',                                         true),
             -- People, their tries at a secret, devices and what they sent.
-            ('casino_person',        'display_name role permissions password pin is_active',             false),
+            ('casino_person',        'display_name role permissions password pin is_active turns_at
+                                      ended_by_id ended_at',                                             false),
+            ('casino_handover',      'used_at expires_at',                                               false),
             ('casino_wrongtries',    'count window_ends_at',                                             false),
-            ('casino_device',        'revoked_at last_seq holes last_contact_at stated',                 false),
+            ('casino_device',        'revoked_at revoked_by_id token_sha256 next_sha256 last_seq holes
+                                      last_contact_at stated',                                           false),
+            ('casino_enrolment',     'used_at device_id',                                                false),
             -- A key of another system is revoked once, and seen in use.
             ('casino_apikey',        'revoked_by_id revoked_at last_used_at',                            false),
             -- The floor: open, stopped, closed; who came and went.
-            ('casino_table',         'state stop_reason',                                                false),
+            ('casino_table',         'state stop_reason ended_by_id ended_with_id ended_at',             false),
+            ('casino_cage',          'ended_by_id ended_with_id ended_at',                               false),
             ('casino_tablesession',  'closed_at last_round',                                             false),
             ('casino_duty',          'off_at',                                                           false),
             -- A round's row is a summary of its events, which never change.

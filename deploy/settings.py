@@ -357,6 +357,8 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     },
     # The gaming day begins, and shifts that nobody closed end.
     "turn the day": {"task": "settlement.days", "schedule": 30.0, "options": {"expires": 60}},
+    # Rights that were given from a moment on, or until one.
+    "turn people's rights": {"task": "settlement.turn_people", "schedule": 30.0, "options": {"expires": 60}},
     # Statements of sealed days, and what others' lines match.
     "statements": {"task": "settlement.statements", "schedule": 5.0, "options": {"expires": 30}},
     # The books compared: chunks that wait or were left, those about the log, and the day that ended.

@@ -13,7 +13,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from casino import events, rounds
+from casino import events, people, rounds
 from casino.events import Act
 from settlement import external, reconcile, reports, settle, statements
 from settlement.models import Account
@@ -68,6 +68,21 @@ def _act(batch: Sequence[UUID]) -> None:
 
 DELIVERING = timedelta(seconds=10)
 """For so long one bell claims what is due; what it claimed is over within seconds of that."""
+
+
+@shared_task(name="settlement.turn_people")
+def turn_people() -> int:
+    """Put down whose rights began or ended by now, one person at a time; return how many were looked at."""
+    now = timezone.now()
+    due = people.turn_due(now=now)
+    for one in due:
+        try:
+            people.turn(one, now=now)
+        except SoftTimeLimitExceeded:
+            raise
+        except Exception:
+            log.exception("the rights of %s did not turn", one)
+    return len(due)
 
 
 @shared_task(name="settlement.deliver")

@@ -21,9 +21,9 @@ from django.contrib.auth.hashers import make_password
 from django.test import Client
 from django.utils import timezone
 
-from casino import devices, events, tables
+from casino import cages, devices, events, tables
 from casino.events import Act, Fact, Principal
-from casino.models import Device, Person, Table, TableSession
+from casino.models import Appointment, Device, Person, Table, TableSession
 from deploy.recordings import tape
 from settlement import cashier, floats, rule_sheets
 from settlement.floats import BlindCount, Box, Saved
@@ -71,7 +71,7 @@ def a_person(*, role: str, badge: str, permissions: Iterable[str] = ()) -> Perso
     """A member of the staff, written down without an act: a hash takes long on purpose, so everybody has the same
     password and PIN, hashed once."""
     password, pin = _hashes()
-    return Person.objects.create(
+    person = Person.objects.create(
         badge=badge,
         display_name=f"{role} {badge}",
         role=role,
@@ -79,6 +79,18 @@ def a_person(*, role: str, badge: str, permissions: Iterable[str] = ()) -> Perso
         password=password,
         pin=pin,
     )
+    Appointment.objects.create(
+        id=uuid.UUID(int=person.id.int >> 64),
+        person=person,
+        role=role,
+        permissions=list(permissions),
+        from_at=LONG_AGO,
+        made_at=LONG_AGO,
+    )
+    return person
+
+
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 @functools.cache
@@ -192,6 +204,16 @@ def a_device(*, at: AtTable, code: str) -> Device:
         kind = "camera" if "-camera" in code else "terminal"
         device, at.tokens[code] = devices.enrol(code=code, kind=kind, table=at.table, now=act.now)
     return device
+
+
+def a_cage(code: str) -> str:
+    """Another cage than the property's main one, added by two managers; returns its code."""
+    by, second = (
+        Person.objects.filter(badge=badge).first() or a_manager(badge=badge)
+        for badge in ("M-cage-1", "M-cage-2")
+    )
+    with acting():
+        return cages.add(code=code, by=by, approved_by=second).code
 
 
 def a_wallet(*, ref: str, amount: int) -> str:

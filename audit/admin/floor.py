@@ -14,9 +14,13 @@ from audit.admin.words import either
 from casino import cards
 from casino.models import (
     ApiKey,
+    Appointment,
+    Cage,
     Device,
     Duty,
+    Enrolment,
     GapWaiver,
+    HandOver,
     Person,
     RefusedEvent,
     Round,
@@ -52,20 +56,65 @@ class ByMaking(Calendar):
 
 @admin.register(Person)
 class PersonAdmin(Few):
-    list_display = ("badge", "display_name", "role", "is_active")
+    list_display = ("badge", "display_name", "role", "is_active", "turns_at", "ended_at")
     list_filter = ("role", "is_active")
     ordering = ("badge",)
-    fields = ("id", "badge", "display_name", "role", "permissions", "is_active")
+    fields = (
+        "id", "badge", "display_name", "staff_no", "role", "permissions", "is_active", "turns_at",
+        "ended_by", "ended_at",
+    )  # fmt: skip
     finds: ClassVar = {"uuid": ("id",), "word": ("badge", "display_name", "role")}
     search_help_text = "A badge, a whole name or a role."
 
 
+@admin.register(Appointment)
+class AppointmentAdmin(Few):
+    list_display = (
+        "person", "role", "permissions", "from_at", "until_at", "proposed_by", "approved_by", "made_at",
+    )  # fmt: skip
+    list_filter = ("role",)
+    list_select_related = ("person", "proposed_by", "approved_by")
+    ordering = ("-id",)
+    finds: ClassVar = {"uuid": ("id",), "word": ("person__badge", "role")}
+    search_help_text = "A badge or a role."
+
+
+@admin.register(HandOver)
+class HandOverAdmin(Few):
+    list_display = ("person", "made_by", "approved_by", "made_at", "expires_at", "used_at")
+    list_select_related = ("person", "made_by", "approved_by")
+    ordering = ("-id",)
+    fields = ("id", "person", "made_by", "approved_by", "made_at", "expires_at", "used_at")
+    finds: ClassVar = {"uuid": ("id",), "word": ("person__badge",)}
+    search_help_text = "A badge."
+
+
+@admin.register(Enrolment)
+class EnrolmentAdmin(Few):
+    list_display = ("code", "kind", "table", "made_by", "made_at", "expires_at", "used_at", "device")
+    list_select_related = ("table", "made_by", "device")
+    ordering = ("-id",)
+    fields = ("id", "code", "kind", "table", "made_by", "made_at", "expires_at", "used_at", "device")
+    finds: ClassVar = {"uuid": ("id",), "word": ("code", "table__code")}
+    search_help_text = "A device's code or a table's."
+
+
 @admin.register(Table)
 class TableAdmin(Few):
-    list_display = ("code", "state", "stop_reason", "currency", "camera")
+    list_display = ("code", "state", "stop_reason", "currency", "camera", "added_at", "ended_at")
     list_filter = ("state",)
     ordering = ("code",)
     finds: ClassVar = {"uuid": ("id",), "word": ("code",)}
+
+
+@admin.register(Cage)
+class CageAdmin(Few):
+    list_display = ("code", "added_by", "added_with", "added_at", "ended_by", "ended_with", "ended_at")
+    list_select_related = ("added_by", "added_with", "ended_by", "ended_with")
+    ordering = ("code",)
+    fields = ("code", "added_by", "added_with", "added_at", "ended_by", "ended_with", "ended_at")
+    finds: ClassVar = {"word": ("code",)}
+    search_help_text = "A code."
 
 
 @admin.register(Device)
@@ -84,7 +133,8 @@ class DeviceAdmin(Few):
     list_select_related = ("table",)
     ordering = ("code",)
     fields = (
-        "id", "code", "kind", "table", "enrolled_at", "revoked_at", "last_seq", "holes", "last_contact_at", "stated",
+        "id", "code", "kind", "table", "enrolled_at", "revoked_at", "revoked_by", "last_seq", "holes",
+        "last_contact_at", "stated",
     )  # fmt: skip
     finds: ClassVar = {"uuid": ("id",), "word": ("code", "table__code")}
 

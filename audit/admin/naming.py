@@ -62,6 +62,10 @@ MODELS = {
     "chunk": ("chunks of reconciliations", "ส่วนของการกระทบยอด"),
     "break": ("breaks", "รายการต่าง"),
     "breakstep": ("steps of breaks", "ขั้นของรายการต่าง"),
+    "cage": ("cages", "ห้องแคชเชียร์"),
+    "appointment": ("appointments", "การแต่งตั้ง"),
+    "handover": ("codes of people", "รหัสรับบัญชี"),
+    "enrolment": ("codes of devices", "รหัสลงทะเบียนเครื่อง"),
     "flag": ("flags", "ข้อสังเกต"),
     "dispute": ("disputes", "ข้อพิพาท"),
     "inspection": ("inspections", "การตรวจซ้ำ"),
@@ -72,6 +76,11 @@ MODELS = {
 }
 
 FIELDS = {
+    "staff_no": "เลขประจำตัวพนักงาน", "turns_at": "สิทธิ์เปลี่ยนเมื่อ", "from_at": "ตั้งแต่", "until_at": "จนถึง",
+    "made_by": "ผู้ทำ", "used_at": "ใช้เมื่อ",
+    "added_by": "ผู้เพิ่ม", "added_with": "ผู้เพิ่มร่วม", "added_at": "เพิ่มเมื่อ", "ended_by": "ผู้เลิกใช้",
+    "ended_with": "ผู้เลิกใช้ร่วม", "wallets": "กระเป๋าเงิน", "chips_outside": "ชิปที่อยู่ข้างนอก",
+    "camera_grace_ms": "รอกล้อง (มิลลิวินาที)",
     "assigned_to": "ผู้รับผิดชอบ", "begun_by": "ผู้เริ่ม", "chunk_size": "ขนาดส่วน",
     "edition": "ครั้งที่", "fell_due_at": "ครบกำหนดเมื่อ", "fingerprint": "ลักษณะที่ต่าง",
     "level": "ระดับ", "lower": "ตั้งแต่", "of": "รายการต่าง", "part": "ส่วน", "report": "รายงาน",

@@ -18,6 +18,23 @@ SELECT 'rule-sheets/' || sha256, 'proposed and approved by ' || approved_by_id, 
 SELECT 'sheets in force/' || t.code || ' from ' || r.in_force_from, 'set and approved by ' || r.set_by_id, 'two people'
   FROM settlement_tablerules r JOIN casino_table t ON t.id = r.table_id WHERE r.set_by_id = r.approved_by_id
  UNION ALL
+SELECT 'people/' || person_id, 'appointed by ' || coalesce(proposed_by_id::text, 'nobody') || ' and '
+       || coalesce(approved_by_id::text, 'nobody'), 'two others, of whom one suffices for a role without money'
+  FROM casino_appointment
+ WHERE person_id IN (proposed_by_id, approved_by_id) OR proposed_by_id = approved_by_id
+    OR (proposed_by_id IS NOT NULL AND approved_by_id IS NULL
+        AND (role NOT IN ('dealer', 'surveillance') OR permissions <> '{}'))
+ UNION ALL
+SELECT 'people/' || id, 'ended by themselves', 'somebody else' FROM casino_person WHERE ended_by_id = id
+ UNION ALL
+SELECT 'people/' || person_id, 'given a code by ' || made_by_id, 'somebody else'
+  FROM casino_handover WHERE person_id IN (made_by_id, approved_by_id) OR made_by_id = approved_by_id
+ UNION ALL
+SELECT 'places/' || code, 'added or ended by one person', 'two people'
+  FROM (SELECT code, added_by_id, added_with_id, ended_by_id, ended_with_id FROM casino_table
+         UNION ALL SELECT code, added_by_id, added_with_id, ended_by_id, ended_with_id FROM casino_cage) AS places
+ WHERE added_by_id = added_with_id OR ended_by_id = ended_with_id
+ UNION ALL
 SELECT 'countings/' || counting_id, count(*) || ' counts by ' || count(DISTINCT counted_by_id) || ' people',
        'each by another person'
   FROM settlement_count WHERE supersedes_id IS NULL
@@ -119,6 +136,16 @@ WITH told AS MATERIALIZED (
       FROM settlement_shift, unnest(ARRAY[closed_by_id, closed_with_id]) AS p (person) WHERE closed_at >= %(since)s
      UNION ALL SELECT 'keys/' || id, p.person, created_at
       FROM casino_apikey, unnest(ARRAY[created_by_id, approved_by_id]) AS p (person) WHERE created_at >= %(since)s
+     UNION ALL SELECT 'appointments/' || id, p.person, made_at
+      FROM casino_appointment, unnest(ARRAY[proposed_by_id, approved_by_id]) AS p (person) WHERE made_at >= %(since)s
+     UNION ALL SELECT 'places/' || code || ' added', p.person, added_at
+      FROM (SELECT code, added_by_id, added_with_id, added_at FROM casino_table
+             UNION ALL SELECT code, added_by_id, added_with_id, added_at FROM casino_cage) AS places,
+           unnest(ARRAY[added_by_id, added_with_id]) AS p (person) WHERE added_at >= %(since)s
+     UNION ALL SELECT 'places/' || code || ' ended', p.person, ended_at
+      FROM (SELECT code, ended_by_id, ended_with_id, ended_at FROM casino_table
+             UNION ALL SELECT code, ended_by_id, ended_with_id, ended_at FROM casino_cage) AS places,
+           unnest(ARRAY[ended_by_id, ended_with_id]) AS p (person) WHERE ended_at >= %(since)s
      UNION ALL SELECT 'slips/' || slip_id, p.person, taken_at
       FROM settlement_slipstep, unnest(ARRAY[by_id, second_id]) AS p (person) WHERE taken_at >= %(since)s
      UNION ALL SELECT 'pay-slips/' || id, p.person, p.at

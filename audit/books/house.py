@@ -1,4 +1,4 @@
-"""I17 for the house itself: sheets, counts, sessions, duties, devices, people and what they signed."""
+"""I17 for the house itself: sheets, counts, sessions, duties, and what people signed."""
 
 from __future__ import annotations
 
@@ -174,45 +174,6 @@ DUTIES = Pair(
     """,
 )
 
-DEVICES_ENROLLED = Pair(
-    "devices enrolled",
-    ("device.enrolled",),
-    """
-    SELECT d.code, jsonb_build_object('id', d.id, 'kind', d.kind, 'table', t.code, 'at', d.enrolled_at)
-      FROM casino_device d JOIN casino_table t ON t.id = d.table_id WHERE d.enrolled_at >= %(since)s
-    """,
-    """
-    SELECT split_part(t.subject, '/', 2), t.data || jsonb_build_object('table', t.table_code, 'at', t.at) FROM told t
-    """,
-)
-
-DEVICES_REVOKED = Pair(
-    "devices revoked",
-    ("device.revoked",),
-    """
-    SELECT d.code, jsonb_build_object('id', d.id, 'at', d.revoked_at)
-      FROM casino_device d WHERE d.revoked_at >= %(since)s
-    """,
-    "SELECT split_part(t.subject, '/', 2), t.data || jsonb_build_object('at', t.at) FROM told t",
-)
-
-# Rights have no instant of their own: what a person may do now is what the last entry about it said.
-PEOPLE = Pair(
-    "people",
-    ("person.created", "person.changed"),
-    """
-    SELECT p.id::text, jsonb_build_object('role', p.role, 'permissions',
-           (SELECT coalesce(jsonb_agg(name ORDER BY name), '[]') FROM unnest(p.permissions) AS name))
-      FROM casino_person p
-     WHERE %(is_full)s OR EXISTS (SELECT FROM told t WHERE t.subject = 'people/' || p.id)
-    """,
-    """
-    SELECT DISTINCT ON (t.subject) split_part(t.subject, '/', 2),
-           jsonb_build_object('role', t.data -> 'role', 'permissions', t.data -> 'permissions')
-      FROM told t ORDER BY t.subject, t.at DESC
-    """,
-)
-
 SIGNATURES = Pair(
     "signatures",
     ("signature.given",),
@@ -252,34 +213,6 @@ ROUND_WAIVERS = Pair(
            jsonb_build_object('by', t.person, 'reason_sha256', t.data -> 'reason_sha256', 'at', t.at)
       FROM told t
     """,
-)
-
-KEYS_MADE = Pair(
-    "keys made",
-    ("key.made",),
-    """
-    SELECT k.id::text, jsonb_build_object(
-        'system', k.system, 'secret_sha256', encode(k.secret_sha256, 'hex'), 'scopes', to_jsonb(k.scopes),
-        'tables', to_jsonb(k.tables), 'cages', to_jsonb(k.cages), 'wallets', k.wallets,
-        'addresses', to_jsonb(k.addresses),
-        'expires_at', k.expires_at, 'replaces', k.replaces_id, 'created_by', k.created_by_id,
-        'approved_by', k.approved_by_id, 'at', k.created_at)
-      FROM casino_apikey k WHERE k.created_at >= %(since)s
-    """,
-    """
-    SELECT split_part(t.subject, '/', 2), '{"wallets": "none"}'::jsonb || t.data || jsonb_build_object(
-        'expires_at', (t.data ->> 'expires_at')::timestamptz, 'at', t.at) FROM told t
-    """,
-)
-
-KEYS_REVOKED = Pair(
-    "keys revoked",
-    ("key.revoked",),
-    """
-    SELECT k.id::text, jsonb_build_object('system', k.system, 'revoked_by', k.revoked_by_id, 'at', k.revoked_at)
-      FROM casino_apikey k WHERE k.revoked_at >= %(since)s
-    """,
-    "SELECT split_part(t.subject, '/', 2), t.data || jsonb_build_object('at', t.at) FROM told t",
 )
 
 # A break's first step tells what was found; each step tells who took it where.
@@ -356,12 +289,7 @@ PAIRS = (
     SESSIONS_OPENED,
     SESSIONS_CLOSED,
     DUTIES,
-    DEVICES_ENROLLED,
-    DEVICES_REVOKED,
-    PEOPLE,
     SIGNATURES,
-    KEYS_MADE,
-    KEYS_REVOKED,
     WAIVERS,
     ROUND_WAIVERS,
     BREAKS,

@@ -28,7 +28,7 @@ class Pair:
 
 _COMPARE = """
 WITH told AS MATERIALIZED (
-    SELECT l.subject, l.action, l.table_code, l.device, l.person, l.round, l.recorded_at AS at,
+    SELECT l.id, l.subject, l.action, l.table_code, l.device, l.person, l.round, l.recorded_at AS at,
            convert_from(l.bytes, 'UTF8')::jsonb -> 'data' AS data
       FROM audit_logentry l WHERE l.recorded_at >= %(since)s AND l.action = ANY (%(actions)s)
 ), stored (key, facts) AS ({rows}), entered (key, facts) AS (SELECT DISTINCT key, facts FROM ({entries}) e (key, facts))

@@ -49,7 +49,7 @@ class BearerToken(BaseAuthentication):
         token = given.strip()
         if token.startswith(keys.PREFIX):
             return AnonymousUser(), keys.authenticate(token, now=timezone.now())
-        return AnonymousUser(), devices.authenticate(token)
+        return AnonymousUser(), devices.authenticate(token, now=timezone.now())
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"

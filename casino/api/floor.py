@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
-from uuid import UUID
 
-from django.db.models import QuerySet
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -14,11 +11,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from casino import devices, people, refusals, rounds, tables
+from casino import people, refusals, rounds, tables
 from casino.api import payloads, strict_json
-from casino.api.door import Door, Shape, Whole, described, language_of
+from casino.api.door import Door, Shape, described, language_of
 from casino.api.operations import refuses
-from casino.models import Device, Table, TableSession
+from casino.api.places import TableShown, table_shown
+from casino.models import Table
 from casino.refusals import Refusal
 from casino.rounds import Answer, Report
 
@@ -173,128 +171,6 @@ class Signatures(Door):
         return Response({"id": str(signature.id)}, status=201)
 
 
-class StateShape(Shape):
-    next = Whole(min_value=1)
-    unsent = Whole(min_value=0)
-    sheet_shown = serializers.RegexField(r"^[0-9a-f]{64}\Z", required=False)
-    sent_at = serializers.DateTimeField()
-
-
-DeviceShown = described(
-    "Device",
-    {
-        "id": serializers.UUIDField(),
-        "code": serializers.CharField(),
-        "kind": serializers.CharField(),
-        "table": serializers.CharField(),
-        "last_number": serializers.IntegerField(),
-        "missing": serializers.ListField(child=serializers.ListField(child=serializers.IntegerField())),
-        "stated": serializers.DictField(allow_null=True),
-        "last_contact_at": serializers.DateTimeField(allow_null=True),
-    },
-)
-
-
-def _device_shown(device: Device) -> dict[str, Any]:
-    return {
-        "id": str(device.id),
-        "code": device.code,
-        "kind": device.kind,
-        "table": device.table.code,
-        "last_number": device.last_seq,
-        "missing": device.holes,
-        "stated": device.stated,
-        "last_contact_at": device.last_contact_at,
-    }
-
-
-class OwnState(Door):
-    """How a device stands, also when idle."""
-
-    declares: ClassVar = {"PUT": "state_device"}
-
-    @extend_schema(operation_id="stateDevice", request=StateShape, responses={200: DeviceShown})
-    def put(self, request: Request) -> Response:
-        """Say the next number, how many events wait unsent, and the rule sheet shown."""
-        given = self.body(StateShape)
-        stated = given | {"sent_at": given["sent_at"].isoformat()}
-        device = self.device
-        self.act(lambda act: devices.state(device=device, stated=stated, now=act.now))
-        device.refresh_from_db()
-        return Response(_device_shown(device))
-
-
-class Devices(Door):
-    """Devices and the numbers that are missing of each."""
-
-    declares: ClassVar = {"GET": "read_devices"}
-
-    @extend_schema(
-        operation_id="listDevices",
-        responses={200: described("Devices", {"devices": DeviceShown(many=True)})},
-    )
-    def get(self, request: Request) -> Response:
-        """List the devices in scope, by code."""
-        found = Device.objects.select_related("table").filter(revoked_at=None).order_by("code")
-        in_scope = people.tables_in_scope(self.principal, "read_devices")
-        if in_scope is not None:
-            found = found.filter(table__in=in_scope)
-        return Response({"devices": [_device_shown(device) for device in found]})
-
-
-TableShown = described(
-    "Table",
-    {
-        "code": serializers.CharField(),
-        "currency": serializers.CharField(),
-        "camera": serializers.BooleanField(),
-        "state": serializers.CharField(),
-        "stop_reason": serializers.CharField(),
-        "session": serializers.UUIDField(allow_null=True),
-        "opened_at": serializers.DateTimeField(allow_null=True),
-        "missing_rounds": serializers.ListField(
-            child=serializers.ListField(child=serializers.IntegerField())
-        ),
-    },
-)
-
-
-def _table_shown(
-    table: Table, session: TableSession | None, missing: Mapping[UUID, list[list[int]]]
-) -> dict[str, Any]:
-    return {
-        "code": table.code,
-        "currency": table.currency,
-        "camera": table.camera,
-        "state": table.state,
-        "stop_reason": table.stop_reason,
-        "session": str(session.id) if session else None,
-        "opened_at": session.opened_at if session else None,
-        "missing_rounds": missing.get(session.id, []) if session else [],
-    }
-
-
-class Tables(Door):
-    """The tables of the floor."""
-
-    declares: ClassVar = {"GET": "read_tables"}
-
-    @extend_schema(
-        operation_id="listTables",
-        responses={200: described("Tables", {"tables": TableShown(many=True)})},
-    )
-    def get(self, request: Request) -> Response:
-        """List the tables in scope, with their open sessions."""
-        found: QuerySet[Table] = Table.objects.order_by("code")
-        in_scope = people.tables_in_scope(self.principal, "read_tables")
-        if in_scope is not None:
-            found = found.filter(pk__in=in_scope)
-        sessions = {s.table_id: s for s in TableSession.objects.filter(closed_at=None, table__in=found)}
-        missing = tables.missing_rounds(session.id for session in sessions.values())
-        shown = [_table_shown(table, sessions.get(table.id), missing) for table in found]
-        return Response({"tables": shown})
-
-
 class DutyShape(Shape):
     role = serializers.ChoiceField(["dealer", "supervisor"])
     badge = serializers.CharField(max_length=40)
@@ -372,4 +248,5 @@ class TableStop(Door):
     def _answer(self, table: Table) -> Response:
         table.refresh_from_db()
         session = tables.session_of(table.id)
-        return Response(_table_shown(table, session, tables.missing_rounds([session.id] if session else [])))
+        missing = tables.missing_rounds([session.id] if session else [])
+        return Response(table_shown(table, session, missing))

@@ -26,13 +26,19 @@ from casino.models.floor import (
     WrongTries,
 )
 from casino.models.keys import ApiKey, StoredAnswer
+from casino.models.registers import NEEDS_ONE, Appointment, Cage, Enrolment, HandOver
 
 __all__ = [
     "APPEND_ONLY",
+    "NEEDS_ONE",
     "ApiKey",
+    "Appointment",
+    "Cage",
     "Device",
     "Duty",
+    "Enrolment",
     "GapWaiver",
+    "HandOver",
     "People",
     "Person",
     "RefusedEvent",
@@ -55,5 +61,6 @@ APPEND_ONLY: tuple[type[models.Model], ...] = (
     RoundWaiver,
     Signature,
     StoredAnswer,
+    Appointment,
 )
 """Tables of this app that triggers and grants keep from ever being changed."""

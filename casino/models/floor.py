@@ -10,6 +10,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from casino.models.registers import AddedByTwo
+
 
 class Role(models.TextChoices):
     """The roles of people, one list for every page."""
@@ -32,7 +34,11 @@ class People(BaseUserManager["Person"]):
 
 class Person(AbstractBaseUser):
     """One member of the staff, with one active account. ``badge`` names them at a terminal and at sign-in; ``pin``
-    is a hash like the password. ``permissions`` are narrower duties inside the role (``see_expected``)."""
+    is a hash like the password. ``permissions`` are narrower duties inside the role (``see_expected``).
+
+    Role, permissions and whether the account is active are those of the newest appointment in force, put down when it
+    began; ``turns_at`` is when that changes next. ``staff_no`` is the house's own number of who this is: nobody has two
+    active accounts. Whoever left stays as a row."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     badge = models.CharField(max_length=40, unique=True)
@@ -41,6 +47,10 @@ class Person(AbstractBaseUser):
     permissions = ArrayField(models.CharField(max_length=40), default=list, blank=True)
     pin = models.CharField(max_length=200, blank=True)
     is_active = models.BooleanField(default=True)
+    staff_no = models.CharField(max_length=40, blank=True, default="", db_default="")
+    turns_at = models.DateTimeField(null=True)
+    ended_by = models.ForeignKey("self", on_delete=models.PROTECT, related_name="+", null=True)
+    ended_at = models.DateTimeField(null=True)
     last_login = None  # when somebody signed in is an entry of the log
 
     USERNAME_FIELD = "badge"
@@ -50,6 +60,20 @@ class Person(AbstractBaseUser):
     class Meta:
         constraints: ClassVar = [
             models.CheckConstraint(condition=Q(role__in=Role.values), name="person_role_known"),
+            models.UniqueConstraint(
+                fields=["staff_no"],
+                condition=Q(is_active=True) & ~Q(staff_no=""),
+                name="person_one_active_account",
+            ),
+            models.CheckConstraint(
+                condition=Q(ended_at=None) | Q(is_active=False), name="person_who_left_is_not_active"
+            ),
+            models.CheckConstraint(
+                condition=Q(ended_by=None) | ~Q(ended_by=models.F("id")), name="person_ended_by_another"
+            ),
+            models.CheckConstraint(
+                condition=~Q(role="administrator") | Q(permissions=[]), name="person_administrator_alone"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -70,7 +94,9 @@ class Person(AbstractBaseUser):
         app, _, name = perm.partition(".")
         if not self.is_staff or not name.startswith("view_"):
             return False
-        staff_models = ("person", "device", "table", "apikey")
+        staff_models = (
+            "person", "appointment", "handover", "device", "enrolment", "table", "cage", "apikey",
+        )  # fmt: skip
         if self.role == Role.ADMINISTRATOR:
             return app == "casino" and name.removeprefix("view_") in staff_models
         return app in ("casino", "settlement", "audit")
@@ -89,7 +115,7 @@ class WrongTries(models.Model):
     window_ends_at = models.DateTimeField()
 
 
-class Table(models.Model):
+class Table(AddedByTwo):
     """A table of the house. ``camera_grace_ms`` is how long a closed round waits for the camera's last reads."""
 
     class State(models.TextChoices):
@@ -105,8 +131,10 @@ class Table(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.CLOSED)
     stop_reason = models.CharField(max_length=200, blank=True)
 
-    class Meta:
+    class Meta(AddedByTwo.Meta):
+        abstract = False
         constraints: ClassVar = [
+            *AddedByTwo.Meta.constraints,
             models.CheckConstraint(condition=Q(code__regex=r"^[A-Z0-9]{1,20}$"), name="table_code_plain"),
             models.CheckConstraint(
                 condition=~Q(state="stopped") | ~Q(stop_reason=""), name="table_stopped_with_a_reason"
@@ -164,6 +192,7 @@ class Device(models.Model):
 
     ``last_seq`` is the highest number that arrived and ``holes`` the ranges below it that did not, ``[[first, last],
     …]`` in ascending order, without those that were waived. The row is locked while numbers are claimed.
+    ``next_sha256`` is of the token that will take the place of the one in use, with its first request; both are live.
     """
 
     class Kind(models.TextChoices):
@@ -175,8 +204,10 @@ class Device(models.Model):
     kind = models.CharField(max_length=10, choices=Kind.choices)
     table = models.ForeignKey(Table, on_delete=models.PROTECT, related_name="devices")
     token_sha256 = models.BinaryField(max_length=32, unique=True)
+    next_sha256 = models.BinaryField(max_length=32, unique=True, null=True)
     enrolled_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True)
+    revoked_by = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="+", null=True)
     last_seq = models.BigIntegerField(default=0)
     holes = models.JSONField(default=list)
     last_contact_at = models.DateTimeField(null=True)

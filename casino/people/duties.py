@@ -65,6 +65,16 @@ def different(*people: UUID | None) -> None:
         raise Refusal("sod_violation")
 
 
+def require_two_for_places(by: Person, approved_by: Person) -> None:
+    """Refuse unless a manager adds or ends a place with another, or with an administrator: ``sod_violation``,
+    ``forbidden``, ``second_person_forbidden``."""
+    different(by.id, approved_by.id)
+    if not by.is_active or by.role != Role.MANAGER:
+        raise Refusal("forbidden")
+    if not approved_by.is_active or approved_by.role not in (Role.MANAGER, Role.ADMINISTRATOR):
+        raise Refusal("second_person_forbidden")
+
+
 def sign(*, person: Person, device: Device, session: TableSession, sha256: bytes, now: datetime) -> Signature:
     """Keep a person's sign-off for exactly the content whose hash this is.
 

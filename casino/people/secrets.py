@@ -15,6 +15,7 @@ from django.utils import timezone
 from casino import events
 from casino.events import Fact
 from casino.models import Person, WrongTries
+from casino.people import register
 from casino.people.rights import principal_of
 from casino.refusals import Refusal
 
@@ -25,11 +26,13 @@ TRY_WINDOW = timedelta(minutes=5)
 def hire(
     *, badge: str, display_name: str, role: str, password: str, pin: str, permissions: tuple[str, ...] = ()
 ) -> Person:
-    """Add a member of the staff. ``password`` is for pages, ``pin`` (six digits) for terminals."""
+    """Add a member of the staff to a house that the service furnishes; afterwards people are taken on by people
+    (``register``). ``password`` is for pages, ``pin`` (six digits) for terminals."""
     person = Person(badge=badge, display_name=display_name, role=role, permissions=list(permissions))
     person.set_password(password)
     person.pin = make_password(pin)
     person.save(force_insert=True)
+    register.furnished(person)
     events.announce(
         [Fact("person.created", f"people/{person.id}", {"role": role, "permissions": sorted(permissions)})]
     )
@@ -45,7 +48,7 @@ def check_secret(*, badge: str, secret: str, with_pin: bool, at: str, now: datet
     count itself: call it before the act, not inside.
     """
     tried = _count_try((f"badge:{badge}", f"at:{at}"), now)
-    person = Person.objects.filter(badge=badge, is_active=True).first()
+    person = register.current(Person.objects.filter(badge=badge).first(), now=now)
     known = (person.pin if with_pin else person.password) if person else ""
     if person is None or not known:
         make_password(secret)  # an unknown badge costs the time of a wrong secret
@@ -131,4 +134,5 @@ class BadgeAndPassword(BaseBackend):
 
     def get_user(self, user_id: UUID) -> Person | None:
         """Return the session's person while the account is active: a disabled one is out with the next request."""
-        return Person.objects.filter(pk=user_id, is_active=True).first()
+        now = timezone.now()  # noqa: TID251 - as above
+        return register.current(Person.objects.filter(pk=user_id).first(), now=now)

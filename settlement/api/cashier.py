@@ -12,7 +12,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from casino import events, people, tables
+from casino import cages, events, people, tables
 from casino.api.door import Door, Money, Shape, SignedMoney, Whole, described, money
 from casino.api.operations import refuses
 from casino.events import Act
@@ -180,7 +180,9 @@ class Deposits(_WalletActs):
     moves = "deposit"
 
     @extend_schema(operation_id="deposit", request=WalletShape, parameters=[KEY], responses={201: CashTaken})
-    @refuses("day_sealed", "second_person_needed", "sod_violation", "wrong_currency")
+    @refuses(
+        "cage_ended", "day_sealed", "second_person_needed", "sod_violation", "unknown_cage", "wrong_currency"
+    )
     def post(self, request: Request, ref: str) -> Response:
         """Pay into a wallet, which is opened where there is none; above the limit another cashier signs."""
         return self.moved(ref)
@@ -192,7 +194,15 @@ class Withdrawals(_WalletActs):
     moves = "withdrawal"
 
     @extend_schema(operation_id="withdraw", request=WalletShape, parameters=[KEY], responses={201: CashTaken})
-    @refuses("day_sealed", "insufficient_funds", "second_person_needed", "sod_violation", "wrong_currency")
+    @refuses(
+        "cage_ended",
+        "day_sealed",
+        "insufficient_funds",
+        "second_person_needed",
+        "sod_violation",
+        "unknown_cage",
+        "wrong_currency",
+    )
     def post(self, request: Request, ref: str) -> Response:
         """Pay out of a wallet what is available; above the limit another cashier signs."""
         return self.moved(ref)
@@ -224,7 +234,7 @@ class BuyIns(CashDoor):
                 amount=self.amount_of(given),
                 means=given["means"],
                 person=given["person"] or "",
-                lines=_lines(given),
+                lines=lines_of(given),
                 happened_at=given["happened_at"],
             )
             return table, cash, self.signed_by(given)
@@ -245,7 +255,15 @@ class ChipExchanges(CashDoor):
     @extend_schema(
         operation_id="exchangeChips", request=ExchangeShape, parameters=[KEY], responses={201: CashTaken}
     )
-    @refuses("day_sealed", "insufficient_funds", "person_needed", "wrong_currency")
+    @refuses(
+        "cage_ended",
+        "day_sealed",
+        "insufficient_funds",
+        "person_needed",
+        "second_person_needed",
+        "sod_violation",
+        "wrong_currency",
+    )
     def post(self, request: Request, code: str) -> Response:
         """Sell chips or redeem them; above the limit another cashier signs."""
 
@@ -253,8 +271,9 @@ class ChipExchanges(CashDoor):
             if not re.fullmatch(r"[A-Z0-9]{1,20}", code):
                 raise Refusal("not_found")
             people.require_at_cage(self.principal, "exchange_chips", code)
+            cages.of_code(code)
             given = self.body(ExchangeShape)
-            cash = Cash(amount=self.amount_of(given), person=given["person"] or "", lines=_lines(given))
+            cash = Cash(amount=self.amount_of(given), person=given["person"] or "", lines=lines_of(given))
             return given["direction"], cash, self.second_cashier(given)
 
         def do(act: Act, prepared: tuple[str, Cash, Person | None]) -> tuple[int, dict[str, Any]]:
@@ -278,8 +297,8 @@ def _known(ref: str) -> str:
     return ref
 
 
-def _lines(given: Mapping[str, Any]) -> tuple[dict[str, int], ...]:
-    """Return the pieces, the largest denomination first; one named twice is added."""
+def lines_of(given: Mapping[str, Any]) -> tuple[dict[str, int], ...]:
+    """Return a body's pieces, the largest denomination first; one named twice is added."""
     pieces: dict[int, int] = {}
     for line in given["lines"]:
         pieces[line["denomination"]] = pieces.get(line["denomination"], 0) + line["pieces"]

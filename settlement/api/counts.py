@@ -75,6 +75,8 @@ class TableCounts(Door):
     )
     @refuses(
         "box_not_carried",
+        "cage_ended",
+        "unknown_cage",
         "count_missing",
         "count_not_yours",
         "count_overtaken",

@@ -109,6 +109,8 @@ class PaySlipPayment(_OfAPaySlip):
         parameters=[papers.KEY],
     )
     @refuses(
+        "cage_ended",
+        "unknown_cage",
         "day_sealed",
         "insufficient_funds",
         "pay_slip_superseded",

@@ -96,7 +96,15 @@ class TableSessions(Door):
         },
     )
     @refuses(
-        "count_missing", "day_closing", "day_sealed", "insufficient_funds", "sod_violation", "table_open"
+        "cage_ended",
+        "count_missing",
+        "day_closing",
+        "day_sealed",
+        "insufficient_funds",
+        "sod_violation",
+        "table_ended",
+        "table_open",
+        "unknown_cage",
     )
     def post(self, request: Request, code: str) -> Response:
         """Open with the opener that was counted and accepted."""
@@ -146,6 +154,8 @@ class TableClosing(Door):
         },
     )
     @refuses(
+        "cage_ended",
+        "unknown_cage",
         "count_missing",
         "count_overtaken",
         "day_sealed",

@@ -162,7 +162,15 @@ class SlipIssue(_OfASlip):
         responses={201: papers.SlipTaken},
         parameters=[papers.KEY],
     )
-    @refuses("day_sealed", "slip_lines_differ", "slip_not_there", "sod_violation", "table_closed")
+    @refuses(
+        "cage_ended",
+        "day_sealed",
+        "slip_lines_differ",
+        "slip_not_there",
+        "sod_violation",
+        "table_closed",
+        "unknown_cage",
+    )
     def post(self, request: Request, slip: UUID) -> Response:
         """Issue it at a cage; a cashier who did not ask for it signs."""
 

@@ -7,7 +7,19 @@ Every act that takes or gives money leaves one ``CashAct`` beside its journal. R
 from settlement.cashier.buy_ins import buy_in
 from settlement.cashier.cash import Cash, Taken
 from settlement.cashier.exchanges import exchange
+from settlement.cashier.vaults import end as end_cage
 from settlement.cashier.vaults import stock
 from settlement.cashier.wallets import deposit, reaches, wallet_of, withdraw
 
-__all__ = ["Cash", "Taken", "buy_in", "deposit", "exchange", "reaches", "stock", "wallet_of", "withdraw"]
+__all__ = [
+    "Cash",
+    "Taken",
+    "buy_in",
+    "deposit",
+    "end_cage",
+    "exchange",
+    "reaches",
+    "stock",
+    "wallet_of",
+    "withdraw",
+]

@@ -20,9 +20,6 @@ from settlement.models import INWARD, CashAct, CashKind, Means
 from settlement.webhooks import Owed
 
 refusals.register(
-    "second_person_needed", 403, "Above this amount a second person signs.", "เกินจำนวนนี้ต้องมีคนที่สองลงชื่อ"
-)
-refusals.register(
     "person_needed",
     422,
     "From this amount on, the person's reference is asked for.",

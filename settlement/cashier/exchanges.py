@@ -14,7 +14,7 @@ from typing import Literal
 
 from django.db import connection
 
-from casino import events
+from casino import cages, events
 from casino.models import Person
 from settlement import days, ledger
 from settlement.cashier import cash as cashed
@@ -38,9 +38,10 @@ def exchange(
 
     ``cash.lines`` are the chips and must come to the amount; from the log's limit on ``cash`` names the person, above
     the limit for a second person ``approved_by`` is another. The act's row and entry say how many chips are outside
-    behind it. Refuses ``invalid_value``, ``person_needed``, ``second_person_needed`` and ``sod_violation``. Must run in
-    an act.
+    behind it. Refuses ``invalid_value``, ``person_needed``, ``second_person_needed``, ``sod_violation``,
+    ``unknown_cage`` and ``cage_ended``. Must run in an act.
     """
+    cages.require_open(cage)
     cashed.require_counted(cash)
     cashed.require_named(cash)
     actor = events.current().actor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from casino import events, people
+from casino import cages, events, people
 from casino.events import Principal
 from casino.models import ApiKey, Person
 from casino.refusals import Refusal
@@ -31,11 +31,12 @@ def deposit(
     the wallet is opened where there is none.
 
     ``key`` names the deposit, its ``document`` where there is no key: the same one again moves nothing. Above the
-    property's limit ``approved_by`` is a second person. Refuses ``second_person_needed`` and ``sod_violation``.
-    Must run in an act.
+    property's limit ``approved_by`` is a second person. Refuses ``second_person_needed``, ``sod_violation``,
+    ``unknown_cage`` and ``cage_ended``. Must run in an act.
     """
     taken = Cash(amount, means=means, person=ref, till=till, document=document, happened_at=happened_at)
     _require_second(taken, approved_by)
+    cages.require_open(cage)
     code, outside = f"player:{ref}:wallet", f"external:{means}:{cage}"
     day = days.running()
     ledger.share_day([day])
@@ -73,6 +74,7 @@ def withdraw(
     """
     given = Cash(amount, means=means, person=ref, till=till, document=document, happened_at=happened_at)
     _require_second(given, approved_by)
+    cages.require_open(cage)
     code, outside = f"player:{ref}:wallet", f"external:{means}:{cage}"
     day = days.running()
     ledger.share_day([day])

@@ -6,6 +6,7 @@ counted and accepted; ``rundown`` turns counts, slips and drop into win.
 
 from settlement.floats import rundown
 from settlement.floats.counting import COUNT_OPEN, BlindCount, Box, Saved, hidden_from, withdraw
+from settlement.floats.ending import end_table
 from settlement.floats.sessions import Closed, close_table, open_table
 from settlement.floats.standings import SessionStanding, standings
 from settlement.floats.taking import count
@@ -19,6 +20,7 @@ __all__ = [
     "SessionStanding",
     "close_table",
     "count",
+    "end_table",
     "hidden_from",
     "open_table",
     "rundown",

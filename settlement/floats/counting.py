@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from casino import events, refusals
+from casino import cages, events, refusals
 from casino.events import Fact
 from casino.models import Person, Role, Table, TableSession
 from casino.refusals import Refusal
@@ -230,6 +230,7 @@ def _begin(table: Table, *, kind: str, session: TableSession | None, by: Person,
             raise Refusal("box_not_carried")
         if box is None or not box.cage:
             raise Refusal("missing_field", fields={"carried_by": "who carried the box, and to which cage"})
+        cages.require_open(box.cage)
         carrier = box.carried_by
         if not carrier.is_active or not (carrier.role == Role.SUPERVISOR or carrier.has_duty("runner")):
             raise Refusal("invalid_value", fields={"carried_by": "a supervisor or a runner"})

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from casino import events, people, tables
+from casino import cages, events, people, tables
 from casino.models import Duty, Person, Role, Table, TableSession
 from casino.refusals import Refusal
 from settlement import days, ledger
@@ -43,6 +43,8 @@ def open_table(*, table: Table, dealer: Person, supervisor: Person, cage: str = 
     today = days.running()
     ledger.share_day([today])
     days.sessions_may_open(today)
+    if cage:
+        cages.require_open(cage)
     session = tables.open(table=table, dealer=dealer, supervisor=supervisor, now=act.now)
     count = counting.accepted(table=table, kind=CountKind.OPENER)
     tray = trays.lock(table, cage=cage, since_close=False)
@@ -75,6 +77,8 @@ def close_table(
     act = events.current()
     today = days.running()
     ledger.share_day([today])
+    if cage:
+        cages.require_open(cage)
     session = tables.lock_session(table)
     count = counting.accepted(table=table, kind=CountKind.CLOSER, session=session)
     missing = _missing(session)

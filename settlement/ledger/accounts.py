@@ -53,7 +53,7 @@ _CODES: tuple[_Grammar, ...] = (
         for kind in ("bank", "guests", "commission", "drop")
     ),
     _Grammar("wallet", re.compile(r"player:[A-Za-z0-9._-]{1,64}:wallet"), on_demand=False, floor=0),
-    _Grammar("vault", re.compile(r"cage:[A-Z0-9]{1,20}:vault")),
+    _Grammar("vault", re.compile(r"cage:(?P<place>[A-Z0-9]{1,20}):vault")),
     _Grammar("external", re.compile(r"external:[a-z0-9_]{1,30}:(?P<place>[A-Z0-9]{1,20})")),
     _Grammar("variance", re.compile(r"variance:(?P<place>[A-Z0-9]{1,20})")),
     _Grammar("suspense", re.compile(r"suspense:[a-z0-9_]{1,30}:(?P<place>[A-Z0-9]{1,20})")),
@@ -110,7 +110,11 @@ WITH wanted AS MATERIALIZED (
                 %(floors)s::bigint[])
          AS n (code, kind, place, of_a_table, floor)
     LEFT JOIN casino_table t ON t.code = n.place
-    WHERE n.code NOT IN (SELECT code FROM wanted) AND (t.id IS NOT NULL OR NOT n.of_a_table)
+    WHERE n.code NOT IN (SELECT code FROM wanted)
+      AND CASE WHEN n.of_a_table THEN t.id IS NOT NULL
+               WHEN n.place = '' THEN TRUE
+               WHEN t.id IS NOT NULL THEN n.kind <> 'vault'
+               ELSE EXISTS (SELECT FROM casino_cage c WHERE c.code = n.place AND c.ended_at IS NULL) END
       AND NOT EXISTS (SELECT FROM settlement_cashiersystem s
                        WHERE n.kind = 'wallet' AND s.prefix = substring(n.code FROM '^player:([A-Za-z0-9]{1,20}[-_])'))
     ORDER BY n.code

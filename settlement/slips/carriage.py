@@ -16,7 +16,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from casino import events, people, refusals, tables
+from casino import cages, events, people, refusals, tables
 from casino.events import Fact
 from casino.models import Person, Role, Table, TableSession
 from casino.refusals import Refusal
@@ -115,6 +115,7 @@ def issue(*, slip: UUID, by: Person, cage: str, pieces: Mapping[int, int] | None
     _require(by, Role.CASHIER)
     people.different(ours.signed["requested"], by.id)
     _require_lines(ours.slip, pieces)
+    cages.require_open(cage)
     number = numbers.take(SeriesKind(ours.slip.kind), gaming_day=days.running())
     _move(ours.slip, SlipState.ISSUED, series_id=number.series, number=number.number, cage=cage)
     return _sign(ours, action="slip.issued", step=SlipStep.Step.ISSUED, by=by, told="slip.issued")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from casino import events, people, refusals
+from casino import cages, events, people, refusals
 from casino.events import Fact
 from casino.models import Person, Role, Round
 from casino.refusals import Refusal
@@ -149,6 +149,7 @@ def pay(
             raise Refusal("forbidden")
     people.different(slip.issued_by_id, by.id if by else None, second.id if second else None)
     cash.require_second(amount=slip.amount, actor=by.id if by else None, second=second, limit="second_person")
+    cages.require_open(cage)
     vault = f"cage:{cage}:vault"
     moves = [(_slips(slip), -slip.amount), (vault, slip.amount)]
     moves += [(vault, -slip.amount), (f"external:cash:{cage}", slip.amount)]

@@ -23,6 +23,7 @@ APPEND_ONLY = (
     "casino_gapwaiver",
     "casino_roundwaiver",
     "casino_storedanswer",
+    "casino_appointment",
     "settlement_journal",
     "settlement_entry",
     "settlement_settlement",

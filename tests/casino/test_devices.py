@@ -92,7 +92,7 @@ def test_a_devices_token_is_shown_once_and_kept_as_a_hash() -> None:
     assert token.startswith("pdd_")
     assert len(token) > 40
     assert bytes(floor.tablet.device.token_sha256) == hashlib.sha256(token.encode()).digest()
-    assert devices.authenticate(token) == floor.tablet.device
+    assert devices.authenticate(token, now=NOW) == floor.tablet.device
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM audit_logentry WHERE position(%s in encode(bytes, 'escape')) > 0", [token]
@@ -105,7 +105,7 @@ def test_a_devices_token_is_shown_once_and_kept_as_a_hash() -> None:
 def test_a_token_that_was_never_given_is_refused(token: str) -> None:
     a_table()
     with pytest.raises(Refusal, match="invalid_token"):
-        devices.authenticate(token)
+        devices.authenticate(token, now=NOW)
 
 
 @pytest.mark.django_db
@@ -115,7 +115,7 @@ def test_a_revoked_device_is_a_stranger_at_its_next_request() -> None:
         devices.revoke(device=floor.tablet.device, now=NOW)
 
     with pytest.raises(Refusal, match="invalid_token"):
-        devices.authenticate(floor.tablet.token)
+        devices.authenticate(floor.tablet.token, now=NOW)
     assert LogEntry.objects.filter(action="device.revoked").count() == 1
 
 

@@ -168,6 +168,7 @@ def test_what_a_caller_says_of_its_address_is_believed_of_the_houses_own_proxy_a
 
 
 def test_a_cage_that_a_key_does_not_name_does_not_exist_for_it() -> None:
+    world.a_cage("C2")
     _, token = a_key(cages=["C1"])
     system = AtCage(token=token)
 

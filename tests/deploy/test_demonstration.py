@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from audit.models import LogEntry
-from casino import tables
+from casino import people, tables
 from casino.models import Device, Person, Role, Table, TableSession
 from deploy import demonstration
 from deploy.demonstration import Keys
@@ -24,7 +24,8 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def quick_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hashing thirty secrets takes longer than all the rest; which secrets they are is no matter here."""
-    monkeypatch.setattr("casino.people.secrets.make_password", lambda secret: f"hash of {secret}")
+    for module in ("secrets", "register"):
+        monkeypatch.setattr(f"casino.people.{module}.make_password", lambda secret: f"hash of {secret}")
     monkeypatch.setattr(Person, "set_password", lambda self, secret: setattr(self, "password", secret))
 
 
@@ -57,7 +58,15 @@ def test_the_house_has_the_tables_of_the_recorded_night() -> None:
 def test_there_are_people_of_every_role_and_duty() -> None:
     assert {who.role for who in demonstration.STAFF} == set(Role.values)
     duties = {name for who in demonstration.STAFF for name in who.permissions}
-    assert duties == {"rules_author", "rules_approver", "see_expected"}
+    assert duties == set(people.PERMISSIONS)
+    assert {who.role for who in demonstration.STAFF if "runner" in who.permissions} >= {
+        "dealer",
+        "supervisor",
+    }
+    assert len([who for who in demonstration.STAFF if "counter" in who.permissions]) >= 2
+    assert {"auditor", "manager"} <= {
+        who.role for who in demonstration.STAFF if "accounting" in who.permissions
+    }
 
 
 def test_furnishing_twice_makes_nothing_twice(tmp_path: Path) -> None:

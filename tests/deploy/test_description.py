@@ -11,11 +11,14 @@ from django.test import Client
 
 from deploy.openapi import document
 
-PUBLIC = {"audit_checkpoint", "audit_consistency", "readWebhookSchedule", "signIn"}
-"""Asked of nobody who they are: what a stranger checks the log with, the schedule of retries, and signing in itself."""
+PUBLIC = {
+    "audit_checkpoint", "audit_consistency", "readWebhookSchedule", "signIn", "takeOver", "enrolDevice",
+}  # fmt: skip
+"""Asked of nobody who they are: what a stranger checks the log with, the schedule of retries, signing in itself, and
+whoever comes in by a code."""
 WITHOUT_A_BODY = {
-    "claimDispute", "compareSlip", "coverRound", "disableCashierSystem", "previewRound", "replayExternalCall",
-    "replayWebhook", "revokeKey", "settleRound",
+    "claimDispute", "compareSlip", "coverRound", "disableCashierSystem", "letGo", "previewRound", "replayExternalCall",
+    "replayWebhook", "revokeDevice", "revokeKey", "rotateToken", "settleRound",
 }  # fmt: skip
 
 
@@ -75,9 +78,9 @@ def test_who_may_is_said_as_it_is() -> None:
 
 def test_a_refusal_is_named_by_operation_and_status() -> None:
     withdraw = named("withdraw")
-    assert codes(withdraw, 409) == ["day_sealed", "idempotency_key_running"]
+    assert codes(withdraw, 409) == ["cage_ended", "day_sealed", "idempotency_key_running"]
     assert codes(withdraw, 422) == [
-        "idempotency_key_reused", "insufficient_funds", "invalid_value", "wrong_currency"
+        "idempotency_key_reused", "insufficient_funds", "invalid_value", "unknown_cage", "wrong_currency"
     ]  # fmt: skip
     assert codes(named("readWallet"), 403) == ["forbidden"]
     assert "wrong_secret" not in codes(named("readWallet"), 401)

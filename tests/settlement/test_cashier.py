@@ -303,9 +303,9 @@ def test_paying_in_and_out_takes_so_many_statements_whatever_went_before(cage: A
     for _ in range(5):
         cage.deposits("A17", 1_000_00)
     assert first == ran()
-    # Day, accounts, the act's key, the journal's, balances, journal with entries, the row, the entry, the message;
-    # one more here for the number that names the key.
-    assert first == [10, 10]
+    # The cage, day, accounts, the act's key, the journal's, balances, journal with entries, the row, the entry, the
+    # message; one more here for the number that names the key.
+    assert first == [11, 11]
 
 
 # -- five stakes before a card -----------------------------------------------------------------------------

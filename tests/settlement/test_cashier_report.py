@@ -70,7 +70,10 @@ def test_ctr_edge() -> None:
     with world.acting(now=NIGHT):
         lines = [{"denomination": 1_000_00, "pieces": 5}]
         cashier.exchange(
-            cage="C2", direction="sell", cash=Cash(5_000_00, person="A5", lines=lines), key="chips"
+            cage=world.a_cage("C2"),
+            direction="sell",
+            cash=Cash(5_000_00, person="A5", lines=lines),
+            key="chips",
         )
 
     assert due() == {("A2", "in"): 10_000_01, ("A5", "in"): 11_000_00}

@@ -292,9 +292,9 @@ def test_an_exchange_takes_so_many_statements_whatever_went_before(cage: AtCage)
         with world.acting(now=timezone.now()), statements() as ran:
             cashier.exchange(cage="C1", direction="sell", cash=Cash(2_000_00, lines=NOTES), key=str(number))
         counts.append(len(ran))
-    # Day, who else exchanges, the chips outside, accounts, the act's key, the journal's, balances, journal with
-    # entries, the row, the entry.
-    assert counts == [10, 10, 10]
+    # The cage, day, who else exchanges, the chips outside, accounts, the act's key, the journal's, balances, journal
+    # with entries, the row, the entry.
+    assert counts == [11, 11, 11]
 
 
 def test_above_the_limit_no_cashier_exchanges_chips_alone(cage: AtCage, settings: Any) -> None:
@@ -304,7 +304,7 @@ def test_above_the_limit_no_cashier_exchanges_chips_alone(cage: AtCage, settings
     for who in (cage, AtCage(token=token)):
         for direction in ("sell", "redeem"):
             assert said(exchanges(who, direction)) == (403, "second_person_needed")
-    by_two = {"badge": "C02", "pin": world.PIN}
+    by_two: dict[str, Any] = {"badge": "C02", "pin": world.PIN}
     assert said(exchanges(cage, "redeem", **by_two | {"badge": "C01"})) == (403, "sod_violation")
     assert said(exchanges(cage, "redeem", **by_two | {"badge": "M09"}))[0] == 403
     assert not CashAct.objects.exists()

@@ -289,5 +289,5 @@ def test_an_act_takes_the_same_statements_however_many_wagers_and_claims_there_a
     assert counts == [COSTS] * 2
 
 
-COSTS = [14, 12]
+COSTS = [14, 13]
 """Statements of issue and payment."""

@@ -113,6 +113,7 @@ def test_a_count_that_differs_is_answered_with_its_break(at: AtTable, people: di
 
 def test_a_credit_is_received_by_a_cashier_alone(at: AtTable, people: dict[str, Person]) -> None:
     slip = ok(tell(signed_in(at.supervisor), "tables/PD01/credits", {"lines": LINES}))["id"]
+    world.a_cage("C2")
     ok(tell(signed_in(people["C01"]), f"slips/{slip}/issue", {"cage": "C2"}))
     ok(tell(signed_in(people["R01"]), f"slips/{slip}/dispatch"))
     assert code(tell(signed_in(people["C01"]), f"slips/{slip}/receive", {"lines": LINES})) == (

@@ -411,6 +411,7 @@ def test_a_large_file_is_taken_in_though_no_other_body_may_be_so_long() -> None:
 def test_a_system_sends_statements_of_its_own_cages_and_of_the_wallets_it_names() -> None:
     a_deposit("A17", 500_00, "CR-1")
     a_deposit("A17", 500_00, "CR-2")
+    world.a_cage("C2")
     _, token = a_key(scopes=("take_statements", "read_statements"), cages=("C2",))
     client = Client()
     mine = {"Authorization": f"Bearer {token}"}
