@@ -128,7 +128,7 @@ SELECT ('00000000-0000-4000-8000-' || lpad(to_hex(row_number() OVER (ORDER BY ba
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('casino', '0006_tables_and_cages'),
+        ("casino", "0006_tables_and_cages"),
     ]
 
     operations = [
