@@ -73,6 +73,11 @@ def witness(*, act: events.Act, facts: Sequence[events.Fact]) -> list[bytes]:
     return hashes
 
 
+def first_at() -> datetime | None:
+    """Return the instant of the log's first entry, None where there is none. One statement, by key."""
+    return LogEntry.objects.order_by("id").values_list("recorded_at", flat=True).first()
+
+
 def log_name() -> str:
     """Return the name of the log that entries are written to (the setting LOG_ORIGIN)."""
     return str(getattr(settings, "LOG_ORIGIN", "pokdeng"))

@@ -137,6 +137,13 @@ def _witness(name: str) -> Witness:
     return witness
 
 
+def first_act() -> datetime | None:
+    """Return the instant of the house's first act, as the first entry of the log has it (the setting FIRST_ENTRY says
+    who knows); None before it. One statement, by key."""
+    first: datetime | None = import_string(settings.FIRST_ENTRY)()
+    return first
+
+
 def canonical(value: Any) -> bytes:
     """Return the one way of writing ``value`` as JSON: sorted keys, no spaces, UTF-8, no floats (TypeError)."""
     try:

@@ -8,6 +8,9 @@ renumbered or reused. ``deploy.errors`` turns a refusal into problem+json.
 from dataclasses import dataclass
 from typing import Any
 
+from casino import values
+from casino.values import Between, Value
+
 
 @dataclass(frozen=True, slots=True)
 class Code:
@@ -50,6 +53,21 @@ class Refusal(Exception):
         """Return the plain sentence, Thai where the language asks for it, else English."""
         entry = CODES[self.code]
         return entry.thai if language.startswith("th") else entry.english
+
+
+def of_value(wrong: values.Wrong, field: str) -> Refusal:
+    """Return the refusal of a value from outside, naming its field: ``malformed``, or ``invalid_value`` for one that
+    lies out of bounds."""
+    code = "malformed" if isinstance(wrong, values.Unreadable) else "invalid_value"
+    return Refusal(code, fields={field: wrong.why})
+
+
+def require_within(bounds: Between[Value], value: Value, field: str) -> Value:
+    """Return the value; refuse ``invalid_value`` where it lies out of bounds, naming the field and the bounds."""
+    try:
+        return bounds.require(value)
+    except values.OutOfBounds as wrong:
+        raise of_value(wrong, field) from None
 
 
 _REGISTERED_HERE = (

@@ -26,6 +26,10 @@ A_UUID = "must be a UUID"
 MOST_BIGINT = 2**63 - 1
 """The largest number that the database keeps."""
 
+MOST_COUNTED = 10**15
+"""The most that pieces of one paper or one count come to (minor units): sums over many of them stay below the largest
+number by far."""
+
 SLACK = timedelta(minutes=1)
 """How far another clock may be ahead of ours, or behind it, and still say *now*."""
 

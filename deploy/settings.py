@@ -86,6 +86,7 @@ RECONCILE = {
 }
 # Who listens to every act. Without it nothing can be done: `announce` raises.
 WITNESS = environment.text("WITNESS", "audit.log.witness")
+FIRST_ENTRY = "audit.log.first_at"
 # Whether a ruling needs its supervisor's signature, or a supervisor on duty at the table is enough.
 SIGNATURES = environment.choice("SIGNATURES", default="required", among=("required", "on_duty"))
 # The log's name, where its checkpoints go (a folder outside the database, best on another machine), and the file of
@@ -139,6 +140,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "deploy.request_ids.RequestIds",
+    "deploy.unstorable.NoNul",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from casino import events, people, refusals
+from casino import events, people, refusals, values
 from casino.events import Fact
 from casino.models import Person, Table
 from casino.refusals import Refusal
@@ -122,14 +122,16 @@ def put_in_force(
     """Let an approved sheet judge the rounds that open at the table from ``from_`` on, by two managers.
 
     A round that is open then is judged by the sheet of its opening. Refuses ``rules_for_the_past`` (before
-    the act's own instant), ``sheet_not_approved``, ``sod_violation``, ``rules_set_already``.
+    the act's own instant), ``invalid_value`` (over ten years on), ``sheet_not_approved``, ``sod_violation``,
+    ``rules_set_already``.
     """
     act = events.current()
     people.different(by.id, approved_by.id)
     for person in (by, approved_by):
         people.require(people.principal_of(person), "approve_sheet")
     if from_ < act.now:
-        raise Refusal("rules_for_the_past", fields={"from": "lies in the past"})
+        raise Refusal("rules_for_the_past", fields={"in_force_from": "lies in the past"})
+    refusals.require_within(values.takes_effect(now=act.now), from_, "in_force_from")
     found = RuleSheet.objects.filter(pk=sheet).first()
     if found is None:
         raise Refusal("sheet_not_found")

@@ -64,6 +64,12 @@ def acting(*, actor: Principal = events.SERVICE, now: datetime | None = None) ->
         yield act
 
 
+def founded(*, at: datetime) -> None:
+    """Let the house have begun at a moment: the first entry of its log is of then."""
+    with acting(now=at):
+        events.announce([Fact("service.started", "service", {})])
+
+
 # -- people, tables, wallets -------------------------------------------------------------------------------
 
 

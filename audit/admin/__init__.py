@@ -1,8 +1,8 @@
 """The audit trail in Django's admin: everything can be found and read, nothing can be changed.
 
-Each model of record, ledger and log is registered here, whichever layer owns it. ``lists`` has what their pages
-share; ``floor``, ``money``, ``elsewhere``, ``papers``, ``outbox``, ``comparing``, ``trail`` and ``questions`` say what
-each of them shows.
+Each model of record, ledger and log is registered here, whichever layer owns it. ``lists`` and ``calendars`` have what
+their pages share; ``floor``, ``money``, ``elsewhere``, ``papers``, ``outbox``, ``comparing``, ``trail`` and
+``questions`` say what each of them shows.
 """
 
 from django.contrib import admin

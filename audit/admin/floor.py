@@ -9,7 +9,8 @@ from django.contrib.admin.views.main import ChangeList
 from django.db.models import F, QuerySet
 from django.http import HttpRequest
 
-from audit.admin.lists import Calendar, ReadOnly, is_card
+from audit.admin.calendars import Calendar
+from audit.admin.lists import ReadOnly, is_card
 from audit.admin.words import either
 from casino import cards
 from casino.models import (

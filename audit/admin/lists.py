@@ -2,37 +2,37 @@
 
 A list is paged by key, newest first: a page costs the same wherever it lies. It is searched by whole values through
 indexes, never by parts of words. Numbers of rows are the planner's estimate. Every reading is witnessed.
+
+What an address may ask is named: the list's own filters, its words, its place. Anything else is 400 and asks nothing,
+for a free lookup reads what no page shows, letter by letter.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, ClassVar
-from uuid import UUID
-from zoneinfo import ZoneInfo
 
-from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.options import ShowFacets
-from django.contrib.admin.views.main import ChangeList
-from django.core.exceptions import PermissionDenied
+from django.contrib.admin.views.main import ERROR_FLAG, PAGE_VAR, SEARCH_VAR, ChangeList
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import Model, Q, QuerySet
+from django.db.models import BooleanField, DateField, IntegerField, Model, Q, QuerySet, UUIDField
 from django.http import HttpRequest, HttpResponse
 from django.template.response import SimpleTemplateResponse
 from django.utils import timezone
 
 from audit import web
-from audit.admin import naming
+from audit.admin import calendars, naming
+from audit.admin.calendars import Calendar, zone
 from audit.admin.words import either
-from casino import cards
+from casino import cards, values
 
 OLDER, NEWER = "before", "after"
 ROWS = 100
-SLACK = timedelta(minutes=10)
-"""How far ids and times may disagree: an act takes its id at the end and its instant at the beginning."""
 
 
 class KeyedList(ChangeList):
@@ -85,10 +85,19 @@ class KeyedList(ChangeList):
         given = request.GET.get(name)
         if given is None:
             return None
+        key: Any = self.opts.pk
+        while key.remote_field:
+            key = key.target_field
         try:
-            return self.opts.pk.to_python(given)
-        except Exception as wrong:
-            raise PermissionDenied from wrong
+            if isinstance(key, UUIDField):
+                return values.uuid(given)
+            if isinstance(key, IntegerField):
+                return values.whole(given)
+            if isinstance(key, DateField):
+                return values.day(given)
+        except values.Wrong as wrong:
+            raise BadRequest(f"{name}: {wrong.why}") from wrong
+        return given
 
     def _link(self, rows: Sequence[Model], *, older: bool, newer: bool) -> None:
         if rows and older:
@@ -104,133 +113,8 @@ def estimated(queryset: QuerySet[Any]) -> int:
     return int(found.group(1)) if found else 0
 
 
-class Calendar(admin.SimpleListFilter):
-    """Year, then month, then day, in the property's zone. Only the two ends of the table are looked up.
-
-    Where ids count up, a day is turned into a range of ids by bisection, so that no index on the time is needed.
-    """
-
-    title = either("date", "วันที่")
-    parameter_name = "on"
-    field: ClassVar[str]
-    by_id: ClassVar[bool] = False
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:  # noqa: ARG002
-        chosen = self.value() or ""
-        ends = self._ends(model_admin.model)
-        if ends is None:
-            return []
-        first, last = ends
-        parts = chosen.split("-") if _DAY.match(chosen) else []
-        choices = [(str(year), str(year)) for year in range(last.year, first.year - 1, -1)]
-        if parts:
-            choices += [(f"{parts[0]}-{month:02}", f"{parts[0]}-{month:02}") for month in range(1, 13)]
-        if len(parts) > 1:
-            month = f"{parts[0]}-{parts[1]}"
-            choices += [
-                (f"{month}-{day:02}", f"{month}-{day:02}") for day in range(1, 32) if _is_day(month, day)
-            ]
-        within = (first.date().isoformat(), last.date().isoformat())
-        return [
-            (value, text)
-            for value, text in choices
-            if within[0][: len(value)] <= value <= within[1][: len(value)]
-        ]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:  # noqa: ARG002
-        chosen = self.value()
-        if not chosen or not _DAY.match(chosen):
-            return queryset
-        try:
-            first, last = span(chosen)
-        except ValueError:
-            return queryset.none()
-        if self.field == "gaming_day":
-            return queryset.filter(gaming_day__gte=first.date(), gaming_day__lt=last.date())
-        within = queryset.filter(**{f"{self.field}__gte": first, f"{self.field}__lt": last})
-        if not self.by_id:
-            return self.narrowed(within)
-        low = self._first_id(queryset.model, first - SLACK)
-        high = self._first_id(queryset.model, last + SLACK)
-        if low is None:
-            return queryset.none()
-        return within.filter(pk__gte=low) if high is None else within.filter(pk__gte=low, pk__lt=high)
-
-    def narrowed(self, within: QuerySet[Any]) -> QuerySet[Any]:
-        """Add what lets an index help; the rows stay the same."""
-        return within
-
-    def _ends(self, model: Any) -> tuple[datetime, datetime] | None:
-        ordered = model.objects.order_by("pk")
-        ends = [
-            ordered.values_list(self.field, flat=True).first(),
-            ordered.values_list(self.field, flat=True).last(),
-        ]
-        times = sorted(_local(end) for end in ends if end is not None)
-        return (times[0], times[-1]) if times else None
-
-    def _first_id(self, model: Any, at: datetime) -> int | None:
-        """Return the first id whose row is not before ``at``; rows are taken to be in the order of their times."""
-        rows = model.objects.order_by("pk").values_list("pk", self.field)
-        top = model.objects.order_by("-pk").values_list("pk", flat=True).first()
-        low, high = 0, (top or 0) + 1
-        while low < high:
-            middle = (low + high) // 2
-            row = rows.filter(pk__gte=middle).first()
-            if row is None or row[1] >= at:
-                high = middle
-            else:
-                low = row[0] + 1
-        return low if top is not None and low <= top else None
-
-
-class ByMade(Calendar):
-    """For rows whose ids were made when they were: a day is a range of such ids (UUIDv7)."""
-
-    def narrowed(self, within: QuerySet[Any]) -> QuerySet[Any]:
-        first, last = span(self.value() or "")
-        return within.filter(pk__gte=_made_at(first - SLACK), pk__lt=_made_at(last + SLACK))
-
-
-def _made_at(at: datetime) -> UUID:
-    return UUID(int=int(at.timestamp() * 1000) << 80)
-
-
-_DAY = re.compile(r"^\d{4}(-\d{2}(-\d{2})?)?\Z")
-
-
-def zone() -> ZoneInfo:
-    """Return the property's zone, by which days are chosen."""
-    return ZoneInfo(str(settings.PROPERTY["zone"]))
-
-
-def _local(at: date | datetime) -> datetime:
-    return (
-        at.astimezone(zone())
-        if isinstance(at, datetime)
-        else datetime(at.year, at.month, at.day, tzinfo=zone())
-    )
-
-
-def _is_day(month: str, day: int) -> bool:
-    try:
-        date.fromisoformat(f"{month}-{day:02}")
-    except ValueError:
-        return False
-    return True
-
-
-def span(chosen: str) -> tuple[datetime, datetime]:
-    """Return the beginning and the end of a year, month or day; raise ValueError for one that is not."""
-    year, month, day = ([int(part) for part in chosen.split("-")] + [0, 0])[:3]
-    first = datetime(year, month or 1, day or 1, tzinfo=zone())
-    if day:
-        following = first.date() + timedelta(days=1)
-    elif month:
-        following = date(year + month // 12, month % 12 + 1, 1)
-    else:
-        following = date(year + 1, 1, 1)
-    return first, datetime(following.year, following.month, following.day, tzinfo=zone())
+LONGEST_SEARCH, MOST_WORDS = 200, 8
+"""Characters and words of a search; each word is looked for in each column."""
 
 
 class ReadOnly(admin.ModelAdmin):
@@ -274,7 +158,10 @@ class ReadOnly(admin.ModelAdmin):
         queryset: QuerySet[Any],
         search_term: str,
     ) -> tuple[QuerySet[Any], bool]:
-        for word in search_term.split():
+        words = search_term.split()
+        if len(search_term) > LONGEST_SEARCH or len(words) > MOST_WORDS:
+            raise BadRequest(f"q: at most {MOST_WORDS} words, {LONGEST_SEARCH} characters")
+        for word in words:
             queryset = queryset.filter(self.found_by(word))
         return queryset, False
 
@@ -291,6 +178,38 @@ class ReadOnly(admin.ModelAdmin):
                     wanted |= Q(**{column: value})
         return wanted
 
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:  # noqa: ARG002
+        return lookup in self.named(request)
+
+    def named(self, request: HttpRequest) -> dict[str, Collection[str] | None]:
+        """Return what the address of this list may ask, and of each the words that can be asked for; None: any."""
+        found: dict[str, Collection[str] | None] = dict.fromkeys(
+            (SEARCH_VAR, PAGE_VAR, ERROR_FLAG, OLDER, NEWER)
+        )
+        for one in self.get_list_filter(request):
+            if isinstance(one, type) and issubclass(one, admin.SimpleListFilter):
+                found[str(one.parameter_name)] = None
+            else:
+                found |= _asked_of(self.opts.get_field(str(one)))
+        return found
+
+    def require_named(self, request: HttpRequest) -> None:
+        """Refuse, as a request that cannot be meant, what this list does not name, and words that a filter has not."""
+        named = self.named(request)
+        for name, given in request.GET.lists():
+            known = named.get(name)
+            if name not in named or len(given) > 1:
+                raise BadRequest(f"{name[:60]}: is not known here")
+            if len(given[0]) > LONGEST_SEARCH or (known is not None and given[0] not in known):
+                raise BadRequest(f"{name}: not one of its values")
+            if name == Calendar.parameter_name and not calendars.is_span(given[0]):
+                raise BadRequest(f"{name}: {calendars.A_SPAN}")
+            if name == PAGE_VAR:
+                try:
+                    values.whole(given[0], least=1)
+                except values.Wrong as wrong:
+                    raise BadRequest(f"{name}: {wrong.why}") from wrong
+
     def oldest_first(self, request: HttpRequest) -> bool:  # noqa: ARG002
         """Say whether a list is a queue, whose oldest row is its first."""
         return False
@@ -300,6 +219,8 @@ class ReadOnly(admin.ModelAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         refuse_writes(request)
+        if self.has_view_permission(request):
+            self.require_named(request)
         response = _shown(lambda: super(ReadOnly, self).changelist_view(request, extra_context))
         if response.status_code == 200:
             web.witness_reading(request=request, model=self.opts.label_lower, shown=None)
@@ -323,6 +244,18 @@ class ReadOnly(admin.ModelAdmin):
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:  # noqa: ARG002
         # Django's own history knows changes made in the admin, and there are none: the log is the history.
         raise PermissionDenied
+
+
+def _asked_of(field: Any) -> dict[str, Collection[str] | None]:
+    """Return what Django's own filter of a column asks with, and with which words."""
+    empty: dict[str, Collection[str] | None] = (
+        {f"{field.name}__isnull": ("True", "False")} if field.null else {}
+    )
+    if isinstance(field, BooleanField):
+        return empty | {f"{field.name}__exact": ("0", "1")}
+    if field.flatchoices:
+        return empty | {f"{field.name}__exact": [str(value) for value, _ in field.flatchoices]}
+    return empty | {field.name: None}
 
 
 def _shown(view: Callable[[], HttpResponse]) -> HttpResponse:
@@ -354,11 +287,9 @@ def _readings_of(word: str) -> Iterable[tuple[str, Any]]:
     yield "word", word
     if is_card(word):
         yield "card", word.upper()
-    if word.isascii() and word.isdecimal() and len(word) < 19:
-        yield "number", int(word)
+    with contextlib.suppress(values.Wrong):
+        yield "number", values.whole(word)
     if re.fullmatch(r"[0-9a-fA-F]{64}", word):
         yield "hash", bytes.fromhex(word)
-    try:
-        yield "uuid", UUID(word)
-    except ValueError:
-        return
+    with contextlib.suppress(values.Wrong):
+        yield "uuid", values.uuid(word)

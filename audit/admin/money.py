@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 from django.contrib import admin
 from django.http import HttpRequest
 
+from audit.admin.calendars import Calendar
 from audit.admin.floor import Few
-from audit.admin.lists import Calendar, ReadOnly
+from audit.admin.lists import ReadOnly
 from audit.admin.words import either
 from casino.models import Person
 from settlement import floats

@@ -11,8 +11,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
+from audit.admin.calendars import ByMade
 from audit.admin.floor import Few
-from audit.admin.lists import ByMade, ReadOnly, moment
+from audit.admin.lists import ReadOnly, moment
 from audit.admin.naming import STATES
 from audit.admin.words import chosen, either
 from audit.flags import KINDS

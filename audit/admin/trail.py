@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import connection
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -18,11 +18,12 @@ from django.utils.html import format_html
 
 from audit import exceptions, merkle, web
 from audit.admin import proving
-from audit.admin.lists import Calendar, ReadOnly, moment, refuse_writes, span, zone
+from audit.admin.calendars import Calendar, span, zone
+from audit.admin.lists import ReadOnly, moment, refuse_writes
 from audit.admin.words import either
 from audit.flags import KINDS
 from audit.models import Flag, LogEntry
-from casino import cells
+from casino import cells, values
 from casino.models import Device, Person, Table
 
 _ACTIONS = """
@@ -144,14 +145,16 @@ class LogEntryAdmin(ReadOnly):
         refuse_writes(request)
         if not self.has_view_permission(request):
             raise PermissionDenied
+        if set(request.GET) - {"on"}:
+            raise BadRequest("only the day is asked for")
         newest = LogEntry.objects.order_by("-id").first()
         on = request.GET.get("on") or (
             f"{newest.recorded_at.astimezone(zone()):%Y-%m-%d}" if newest else "2026"
         )
         try:
             since, until = span(on)
-        except ValueError as wrong:
-            raise PermissionDenied from wrong
+        except values.Wrong as wrong:
+            raise BadRequest(f"on: {wrong.why}") from wrong
         web.witness_reading(request=request, model="audit.exceptions", shown=None)
         rows = itertools.chain([exceptions.COLUMNS], exceptions.report(since=since, until=until))
         as_of = newest.id if newest else 0

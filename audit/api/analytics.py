@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -14,13 +13,13 @@ from rest_framework.response import Response
 
 from audit import analytics
 from audit.models import Analysis, AnalysisResult
-from casino.api.door import Door, Shape, SignedMoney, described, money, page_of, uuid_of
+from casino.api.door import Day, Door, PageQuery, Query, Shape, SignedMoney, described, money
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.refusals import Refusal
+from settlement.api.bounds import day_asked
 
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
-DAY = OpenApiParameter("gaming_day", str, required=True, description="2026-03-01")
 
 _ROW: dict[str, serializers.Field[Any, Any, Any, Any]] = {
     "screen": serializers.ChoiceField(sorted(analytics.SCREENS)),
@@ -70,12 +69,10 @@ ScreenShown = described(
 )
 
 
-def _day(request: Request) -> date:
-    given = request.query_params.get("gaming_day", "")
-    try:
-        return date.fromisoformat(given)
-    except ValueError as fault:
-        raise Refusal("malformed", fields={"gaming_day": "a day such as 2026-03-01"}) from fault
+class DayQuery(Query):
+    """Of which gaming day."""
+
+    gaming_day = Day()
 
 
 def _shown(analysis: Analysis, result: AnalysisResult | None) -> dict[str, Any]:
@@ -96,11 +93,12 @@ class Analyses(Door):
     """The screens of a gaming day."""
 
     declares: ClassVar = {"GET": "read_analytics"}
+    queries: ClassVar = {"GET": DayQuery}
 
-    @extend_schema(operation_id="listAnalyses", parameters=[DAY], responses={200: AnalysesShown})
+    @extend_schema(operation_id="listAnalyses", responses={200: AnalysesShown})
     def get(self, request: Request) -> Response:
         """List what each screen found of a day, by its figures; none where nobody asked."""
-        day = _day(request)
+        day = day_asked(self.query["gaming_day"])
         return Response(
             {"gaming_day": day.isoformat(), "screens": [_shown(*one) for one in analytics.newest(day=day)]}
         )
@@ -110,11 +108,12 @@ class AnalysisScreen(Door):
     """One screen's answer for a day."""
 
     declares: ClassVar = {"GET": "read_analytics"}
+    queries: ClassVar = {"GET": DayQuery}
 
-    @extend_schema(operation_id="readAnalysis", parameters=[DAY], responses={200: ScreenShown})
+    @extend_schema(operation_id="readAnalysis", responses={200: ScreenShown})
     def get(self, request: Request, screen: str) -> Response:
         """Read sample, power, figures and findings; ``expected`` says how many alarms chance alone gives."""
-        for analysis, result in analytics.newest(day=_day(request)):
+        for analysis, result in analytics.newest(day=day_asked(self.query["gaming_day"])):
             if analysis.screen == screen and result is not None:
                 body = result.body
                 currency = str(settings.PROPERTY["currency"])
@@ -132,7 +131,7 @@ class AnalysisScreen(Door):
 
 
 class AnalysisRunShape(Shape):
-    gaming_day = serializers.DateField()
+    gaming_day = Day()
 
 
 class AnalysisRuns(Door):
@@ -157,7 +156,11 @@ class AnalysisRuns(Door):
                 "screens": [_shown(one, None) for one in asked],
             }
 
-        return self.once(lambda: self.body(AnalysisRunShape), do)
+        def prepare() -> dict[str, Any]:
+            given = self.body(AnalysisRunShape)
+            return given | {"gaming_day": day_asked(given["gaming_day"])}
+
+        return self.once(prepare, do)
 
 
 DeckRoundsShown = described(
@@ -190,17 +193,16 @@ class DeckRounds(Door):
     """Everything that was played with one deck."""
 
     declares: ClassVar = {"GET": "read_analytics"}
+    queries: ClassVar = {"GET": PageQuery}
 
     @extend_schema(
         operation_id="listDeckRounds",
-        parameters=[OpenApiParameter("cursor", str), OpenApiParameter("limit", int)],
         responses={200: DeckRoundsShown},
     )
     def get(self, request: Request, round: UUID) -> Response:
         """List the rounds of the deck that a round was played with, since it was opened or counted."""
-        page = page_of(request)
-        after = uuid_of(page.cursor, "cursor") if page.cursor else None
-        found = analytics.affected(round=round, after=after, limit=page.limit + 1)
+        page = self.page
+        found = analytics.affected(round=round, after=page.cursor, limit=page.limit + 1)
         listed = found.rounds[: page.limit]
         return Response(
             {

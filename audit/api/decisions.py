@@ -25,7 +25,7 @@ from audit.api.disputes import (
 )
 from audit.models import Decision, Dispute
 from casino.api import payloads
-from casino.api.door import Door, Shape, described
+from casino.api.door import Door, Id, Instant, Shape, described
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.refusals import Refusal
@@ -65,7 +65,7 @@ class DisputeClaim(Door):
 
 
 class TokenShape(Shape):
-    token = serializers.UUIDField()
+    token = Id()
 
 
 class DisputeRenewal(Door):
@@ -111,7 +111,7 @@ class DisputeTakeOver(Door):
 
 
 class SnoozeShape(Shape):
-    until = serializers.DateTimeField()
+    until = Instant()
     reason = serializers.CharField(max_length=500)
 
 
@@ -141,7 +141,7 @@ REASON_CODES = ("seen_on_video", "cards_seen", "admitted", "device_error", "no_e
 
 
 class ProposalShape(Shape):
-    token = serializers.UUIDField()
+    token = Id()
     facts = serializers.ListField(
         child=serializers.DictField(),
         min_length=1,
@@ -221,7 +221,7 @@ class DecideShape(Shape):
     """Either the hash of another person's proposal, or, below the threshold, facts with the claim's token."""
 
     sha256 = serializers.RegexField(r"^[0-9a-f]{64}\Z", required=False)
-    token = serializers.UUIDField(required=False)
+    token = Id(required=False)
     facts = serializers.ListField(child=serializers.DictField(), min_length=1, max_length=20, required=False)
     reason_code = serializers.ChoiceField(REASON_CODES, required=False)
     note = serializers.CharField(max_length=2000, required=False, default="", allow_blank=True)

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from audit import disputes
 from audit.models import Decision, Dispute, Proposal
 from casino import people
-from casino.api.door import Door, Shape, SignedMoney, described, money, page_of, uuid_of
+from casino.api.door import Door, Id, OneOf, PageQuery, Shape, SignedMoney, described, money
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Round
@@ -164,7 +164,7 @@ def one(door: Door, dispute: UUID, right: str = "read_disputes") -> Dispute:
 
 
 class RaiseShape(Shape):
-    round = serializers.UUIDField()
+    round = Id()
     subject = serializers.RegexField(
         rf"^{disputes.SUBJECT.pattern}\Z",
         required=False,
@@ -174,22 +174,24 @@ class RaiseShape(Shape):
     )
     reason_code = serializers.ChoiceField(disputes.REASONS)
     reason = serializers.CharField(max_length=2000)
-    follows = serializers.UUIDField(required=False, default=None, allow_null=True)
+    follows = Id(required=False, default=None, allow_null=True)
+
+
+class DisputesQuery(PageQuery):
+    """Which disputes."""
+
+    state = OneOf(["open", "claimed", "proposed", "decided"], required=False)
+    round = Id(required=False)
 
 
 class Disputes(Door):
     """Disputes: the queue by deadline, and the raising of one."""
 
     declares: ClassVar = {"GET": "read_disputes", "POST": "raise_dispute"}
+    queries: ClassVar = {"GET": DisputesQuery}
 
     @extend_schema(
         operation_id="listDisputes",
-        parameters=[
-            OpenApiParameter("state", str, enum=["open", "claimed", "proposed", "decided"]),
-            OpenApiParameter("round", str),
-            OpenApiParameter("cursor", str, description="``next`` of the page before."),
-            OpenApiParameter("limit", int, description="1 to 200; usually 50."),
-        ],
         responses={
             200: described(
                 "Disputes",
@@ -200,14 +202,14 @@ class Disputes(Door):
     @refuses("not_found")
     def get(self, request: Request) -> Response:
         """List a page of disputes, earliest deadline first."""
-        page = page_of(request)
+        page = self.page
         found = in_scope(self).order_by("deadline_at", "id")
-        if request.query_params.get("state"):
-            found = found.filter(state=request.query_params["state"])
-        if request.query_params.get("round"):
-            found = found.filter(round=uuid_of(request.query_params["round"], "round"))
+        if "state" in self.query:
+            found = found.filter(state=self.query["state"])
+        if "round" in self.query:
+            found = found.filter(round=self.query["round"])
         if page.cursor:
-            after = in_scope(self).filter(pk=uuid_of(page.cursor, "cursor")).first()
+            after = in_scope(self).filter(pk=page.cursor).first()
             if after is None:
                 raise Refusal("invalid_value", fields={"cursor": "not of this list"})
             found = found.filter(

@@ -13,29 +13,23 @@ from rest_framework.response import Response
 from audit import log
 from audit.models import LogEntry
 from casino.api import door
-from casino.refusals import Refusal
 from settlement import floats
 
-MOST_ENTRIES = 200
 
-
-class EntriesQuery(door.Shape):
+class EntriesQuery(door.PageQuery):
     """What a reader of the log may ask for; anything else in the query is refused by name."""
 
     action = serializers.RegexField(
         r"^[a-z_]+\.[a-z_]+\Z", max_length=60, required=False, help_text="round.settled"
     )
     subject = serializers.CharField(max_length=200, required=False, help_text="rounds/{id}")
-    table = serializers.RegexField(r"^[A-Z0-9]{1,20}\Z", required=False)
-    round = serializers.UUIDField(required=False)
-    actor = serializers.UUIDField(required=False, help_text="the person or device that acted")
-    person = serializers.UUIDField(required=False, help_text="who acted, on a terminal too")
+    table = door.TableCode(required=False)
+    round = door.Id(required=False)
+    actor = door.Id(required=False, help_text="the person or device that acted")
+    person = door.Id(required=False, help_text="who acted, on a terminal too")
     request = serializers.CharField(max_length=200, required=False)
-    since = serializers.IntegerField(
-        min_value=0, max_value=2**63 - 1, required=False, help_text="only entries after this one, by its id"
-    )
-    limit = serializers.IntegerField(min_value=1, max_value=MOST_ENTRIES, default=50)
-    cursor = serializers.RegexField(r"^[0-9]{1,18}\Z", required=False, help_text="`next` of the page before")
+    since = door.Number(required=False, help_text="only entries after this one, by its id")
+    cursor = door.Number(required=False, help_text="`next` of the page before")
 
 
 class ActorAnswer(serializers.Serializer[Any]):
@@ -73,14 +67,14 @@ class Entries(door.Door):
     """The log, newest first. Each reading leaves an entry itself."""
 
     declares: ClassVar = {"GET": "read_log"}
+    queries: ClassVar = {"GET": EntriesQuery}
 
-    @extend_schema(operation_id="audit_entries", parameters=[EntriesQuery], responses=EntriesAnswer)
+    @extend_schema(operation_id="audit_entries", responses=EntriesAnswer)
     def get(self, request: Request) -> Response:
-        asked = _query(request)
-        limit, cursor = asked.pop("limit"), asked.pop("cursor", None)
+        asked = dict(self.query)
+        limit, before = asked.pop("limit"), asked.pop("cursor", None)
         asked["actor"] = str(asked["actor"]) if "actor" in asked else ""
         filters = log.Filters(**asked)
-        before = int(cursor) if cursor else None
         hidden = floats.hidden_from(self.person)
         page = self.act(lambda _: log.read(filters=filters, before=before, limit=limit))
         return Response(
@@ -89,15 +83,6 @@ class Entries(door.Door):
                 "next": None if page.before is None else str(page.before),
             }
         )
-
-
-def _query(request: Request) -> dict[str, Any]:
-    repeated = sorted(name for name, values in request.query_params.lists() if len(values) > 1)
-    if repeated:
-        raise Refusal("malformed", fields=dict.fromkeys(repeated, "given twice"))
-    read = EntriesQuery(data=request.query_params.dict())
-    read.is_valid(raise_exception=True)
-    return dict(read.validated_data)
 
 
 def _entry(entry: LogEntry, hidden: Collection[str]) -> dict[str, Any]:

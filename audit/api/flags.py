@@ -15,7 +15,7 @@ from audit import disputes, flags
 from audit.api.disputes import DisputeShown, dispute_shown
 from audit.models import Flag
 from casino import people
-from casino.api.door import Door, Shape, described, page_of, uuid_of
+from casino.api.door import Door, Id, OneOf, PageQuery, Shape, TableCode, described
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.refusals import Refusal
@@ -74,21 +74,23 @@ def in_scope(door: Door) -> QuerySet[Flag]:
     return found if scope is None else found.filter(table__in=scope)
 
 
+class FlagsQuery(PageQuery):
+    """Which flags."""
+
+    state = OneOf(["open", "closed", "disputed"], required=False)
+    kind = OneOf(sorted(flags.KINDS), required=False)
+    table = TableCode(required=False)
+    round = Id(required=False)
+
+
 class Flags(Door):
     """Flags, newest first."""
 
     declares: ClassVar = {"GET": "read_flags"}
+    queries: ClassVar = {"GET": FlagsQuery}
 
     @extend_schema(
         operation_id="listFlags",
-        parameters=[
-            OpenApiParameter("state", str, enum=["open", "closed", "disputed"]),
-            OpenApiParameter("kind", str),
-            OpenApiParameter("table", str),
-            OpenApiParameter("round", str),
-            OpenApiParameter("cursor", str, description="``next`` of the page before."),
-            OpenApiParameter("limit", int, description="1 to 200; usually 50."),
-        ],
         responses={
             200: described(
                 "Flags", {"flags": FlagShown(many=True), "next": serializers.CharField(allow_null=True)}
@@ -98,15 +100,15 @@ class Flags(Door):
     @refuses("not_found")
     def get(self, request: Request) -> Response:
         """List a page of flags by keyset."""
-        page = page_of(request)
+        page = self.page
         found = in_scope(self).order_by("-raised_at", "-id")
         for name, column in (("state", "state"), ("kind", "kind"), ("table", "table__code")):
-            if request.query_params.get(name):
-                found = found.filter(**{column: request.query_params[name]})
-        if request.query_params.get("round"):
-            found = found.filter(round=uuid_of(request.query_params["round"], "round"))
+            if name in self.query:
+                found = found.filter(**{column: self.query[name]})
+        if "round" in self.query:
+            found = found.filter(round=self.query["round"])
         if page.cursor:
-            after = in_scope(self).filter(pk=uuid_of(page.cursor, "cursor")).first()
+            after = in_scope(self).filter(pk=page.cursor).first()
             if after is None:
                 raise Refusal("invalid_value", fields={"cursor": "not of this list"})
             found = found.filter(

@@ -12,8 +12,9 @@ from rest_framework.response import Response
 
 from audit import proofs
 from audit.proofs import Footer
-from casino.api.door import Door, day_in_path, described
+from casino.api.door import Door, described
 from casino.api.operations import refuses
+from settlement.api.bounds import day_in_path
 
 FooterShown = described(
     "ReportFooter",

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -17,7 +17,6 @@ from audit import proofs
 from audit.proofs import Inclusion
 from casino.api import door
 from casino.api.operations import refuses
-from casino.refusals import Refusal
 
 
 class PlainText(JSONRenderer):
@@ -53,25 +52,34 @@ class ConsistencyAnswer(serializers.Serializer[Any]):
         return {"from": serializers.IntegerField(), **super().get_fields()}
 
 
-class ConsistencyQuery(door.Shape):
+class ConsistencyQuery(door.Query):
     """The sizes of two trees of one log, the older one first."""
 
-    to = serializers.IntegerField(min_value=0, max_value=2**62)
+    to = door.Number(most=2**62)
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        return {"from": serializers.IntegerField(min_value=0, max_value=2**62), **super().get_fields()}
+        return {"from": door.Number(most=2**62), **super().get_fields()}
 
 
-class HashQuery(door.Shape):
+class HashQuery(door.Query):
+    """Which receipt."""
+
     hash = serializers.RegexField(
         r"^[0-9a-f]{64}\Z", help_text="a leaf hash in hexadecimal, as receipts print it"
     )
+
+
+class NoteQuery(door.Query):
+    """In which form."""
+
+    format = door.OneOf(["json", "txt"], required=False, help_text="a note is text, whichever is asked for")
 
 
 class Checkpoint(door.Door):
     """The newest signed checkpoint, exactly the bytes that were signed and exported."""
 
     declares: ClassVar = {"GET": "public"}
+    queries: ClassVar = {"GET": NoteQuery}
     renderer_classes = (JSONRenderer, PlainText)
 
     @extend_schema(operation_id="audit_checkpoint", responses={(200, "text/plain"): OpenApiTypes.STR})
@@ -103,11 +111,12 @@ class HashProof(door.Door):
     """The entry behind a receipt, with its way to the newest checkpoint."""
 
     declares: ClassVar = {"GET": "read_log"}
+    queries: ClassVar = {"GET": HashQuery}
 
-    @extend_schema(operation_id="audit_proof", parameters=[HashQuery], responses=InclusionAnswer)
+    @extend_schema(operation_id="audit_proof", responses=InclusionAnswer)
     @refuses("not_found", "not_sealed_yet", "tree_damaged")
     def get(self, request: Request) -> Response:
-        leaf = bytes.fromhex(query(request, HashQuery)["hash"])
+        leaf = bytes.fromhex(self.query["hash"])
         return _shown(self.act(lambda _: proofs.of_hash(leaf)))
 
 
@@ -115,16 +124,15 @@ class Consistency(door.Door):
     """That the tree only grew between two sizes; the empty tree proves nothing and is refused."""
 
     declares: ClassVar = {"GET": "public"}
+    queries: ClassVar = {"GET": ConsistencyQuery}
 
     @extend_schema(
         operation_id="audit_consistency",
-        parameters=[OpenApiParameter("from", int, required=True), OpenApiParameter("to", int, required=True)],
         responses=ConsistencyAnswer,
     )
     @refuses("invalid_value", "not_sealed_yet", "tree_damaged")
     def get(self, request: Request) -> Response:
-        asked = query(request, ConsistencyQuery)
-        found = proofs.consistency(old=asked["from"], size=asked["to"])
+        found = proofs.consistency(old=self.query["from"], size=self.query["to"])
         return Response(
             {
                 "origin": found.origin,
@@ -134,16 +142,6 @@ class Consistency(door.Door):
                 "checkpoint": found.note,
             }
         )
-
-
-def query(request: Request, shape: type[door.Shape]) -> dict[str, Any]:
-    """Return the query as ``shape`` reads it; refuses what is not known, given twice, or of a wrong value."""
-    repeated = sorted(name for name, values in request.query_params.lists() if len(values) > 1)
-    if repeated:
-        raise Refusal("malformed", fields=dict.fromkeys(repeated, "given twice"))
-    read = shape(data=request.query_params.dict())
-    read.is_valid(raise_exception=True)
-    return dict(read.validated_data)
 
 
 def _shown(found: Inclusion) -> Response:

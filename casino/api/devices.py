@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import devices, people, tables
-from casino.api.door import Door, Shape, Whole, described
+from casino.api.door import Door, Instant, OneOf, Query, Shape, Whole, described
 from casino.api.operations import refuses
 from casino.models import Device
 from casino.refusals import Refusal
@@ -23,7 +23,7 @@ class StateShape(Shape):
     next = Whole(min_value=1)
     unsent = Whole(min_value=0)
     sheet_shown = serializers.RegexField(r"^[0-9a-f]{64}\Z", required=False)
-    sent_at = serializers.DateTimeField()
+    sent_at = Instant()
 
 
 _DEVICE: dict[str, Any] = {
@@ -103,23 +103,25 @@ class AdmissionShape(Shape):
     table = serializers.RegexField(r"^[A-Z0-9]{1,20}\Z")
 
 
+class DevicesQuery(Query):
+    """Which devices."""
+
+    revoked = OneOf(["true", "false"], default="false", help_text="`true`: the revoked ones, newest first")
+
+
 class Devices(Door):
     """Devices and the numbers that are missing of each."""
 
     declares: ClassVar = {"GET": "read_devices", "POST": "manage_devices"}
+    queries: ClassVar = {"GET": DevicesQuery}
 
     @extend_schema(
         operation_id="listDevices",
-        parameters=[
-            OpenApiParameter("revoked", bool, description="``true``: the revoked ones, newest first.")
-        ],
         responses={200: described("Devices", {"devices": DeviceShown(many=True)})},
     )
     def get(self, request: Request) -> Response:
         """List the devices in scope, by code; the revoked ones where they are asked for."""
-        revoked = request.query_params.get("revoked", "false")
-        if revoked not in ("true", "false"):
-            raise Refusal("malformed", fields={"revoked": "true or false"})
+        revoked = self.query["revoked"]
         found = Device.objects.select_related("table").filter(revoked_at__isnull=revoked == "false")
         found = found.order_by("code") if revoked == "false" else found.order_by("-revoked_at")[:200]
         in_scope = people.tables_in_scope(self.principal, "read_devices")

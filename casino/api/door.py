@@ -5,37 +5,73 @@ A door parses, makes one domain call and renders. It reads the clock; nothing be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
-from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection
-from django.db.models import Model, QuerySet
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import get_language_from_request
-from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from casino import devices, events, keys, people
+from casino import devices, events, keys, people, values
 from casino.api import strict_json
 from casino.api.rights import Declared, principal
+from casino.api.shapes import (
+    MOST_NAMED,
+    Day,
+    Id,
+    Instant,
+    LimitQuery,
+    Money,
+    Number,
+    OneOf,
+    Page,
+    PageQuery,
+    Place,
+    Query,
+    Shape,
+    SignedMoney,
+    TableCode,
+    Whole,
+    described,
+    in_path,
+    money,
+    read_query,
+)
 from casino.events import Act, Fact, Principal
 from casino.models import ApiKey, Device, Person, StoredAnswer
 from casino.refusals import Refusal
 
 T = TypeVar("T")
-M = TypeVar("M", bound=Model)
 
-MOST_NAMED = 20
-"""Fields named in one refusal: a body may hold thousands that nobody knows."""
+__all__ = [
+    "Day",
+    "Door",
+    "Id",
+    "Instant",
+    "LimitQuery",
+    "Money",
+    "Number",
+    "OneOf",
+    "PageQuery",
+    "Place",
+    "Query",
+    "Shape",
+    "SignedMoney",
+    "TableCode",
+    "Whole",
+    "described",
+    "in_path",
+    "money",
+]
 
 
 class BearerToken(BaseAuthentication):
@@ -63,10 +99,21 @@ class SignedIn(SessionAuthentication):
         super().enforce_csrf(request._request)  # type: ignore[arg-type]
 
 
+class Negotiated(DefaultContentNegotiation):
+    """``?format=`` chooses among the forms that a door has; another is refused with the rest of the query."""
+
+    def filter_renderers(self, renderers: Iterable[BaseRenderer], format: str) -> list[BaseRenderer]:
+        offered = list(renderers)
+        return [one for one in offered if one.format == format] or offered
+
+
 class Door(APIView):
-    """Base of all JSON doors. ``declares`` maps each method it takes to the right it needs (``people.RIGHTS``)."""
+    """Base of all JSON doors. ``declares`` maps each method it takes to the right it needs (``people.RIGHTS``),
+    ``queries`` those that take parameters in the query to their shape: any other parameter is refused."""
 
     declares: ClassVar[Mapping[str, str]] = {}
+    queries: ClassVar[Mapping[str, type[Query]]] = {}
+    content_negotiation_class = Negotiated
     authentication_classes = (BearerToken, SignedIn)
     permission_classes = (Declared,)
     parser_classes = ()
@@ -74,12 +121,25 @@ class Door(APIView):
     http_method_names = ["get", "head", "post", "put", "delete"]  # noqa: RUF012 - as Django declares it
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """No name in the house has a NUL in it, and PostgreSQL would stumble over one."""
-        if "\0" in request.path:
+        """Ask who knocks and whether they may, then read the query.
+
+        No name in the house has a NUL in it, and PostgreSQL would stumble over one; nor over a number larger than it
+        keeps.
+        """
+        if "\0" in request.path or any(
+            isinstance(given, int) and given > values.MOST_BIGINT for given in kwargs.values()
+        ):
             raise Refusal("not_found")
         if any("\0" in text for name, texts in request.query_params.lists() for text in (name, *texts)):
             raise Refusal("malformed", fields={"": "a NUL character"})
         super().initial(request, *args, **kwargs)
+        method = "GET" if request.method == "HEAD" else str(request.method)
+        self.query: dict[str, Any] = read_query(request, self.queries.get(method))
+
+    @property
+    def page(self) -> Page:
+        """The page that is asked for; only where the door's query is a ``PageQuery``."""
+        return Page(limit=self.query["limit"], cursor=self.query.get("cursor"))
 
     @property
     def principal(self) -> Principal:
@@ -250,102 +310,3 @@ def problem_of(refusal: Refusal, language: str = "en") -> dict[str, Any]:
     if refusal.fields:
         document["fields"] = refusal.fields
     return document | {name: value for name, value in refusal.extra.items() if name not in document}
-
-
-# Shapes of bodies.
-
-
-class Shape(serializers.Serializer[Any]):
-    """A body of which every field is known: others are refused by name."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        if isinstance(data, Mapping):
-            unknown = sorted(set(data) - set(self.fields))
-            if unknown:
-                raise serializers.ValidationError(
-                    {name[:200]: ["is not known here"] for name in unknown[:MOST_NAMED]}, "unknown_field"
-                )
-        return super().to_internal_value(data)
-
-
-def described(
-    name: str, fields: dict[str, serializers.Field[Any, Any, Any, Any]]
-) -> type[serializers.Serializer[Any]]:
-    """Return the shape of an answer under ``name``, for the API's description alone."""
-    return type(name, (serializers.Serializer,), fields)
-
-
-class Whole(serializers.IntegerField):
-    """An integer that was written as one: no text, no fraction, no true or false (400)."""
-
-    def to_internal_value(self, data: Any) -> int:
-        if isinstance(data, bool) or not isinstance(data, int):
-            raise serializers.ValidationError("must be a whole number", "malformed")
-        return super().to_internal_value(data)
-
-
-class Money(Shape):
-    """``{"amount": 12500, "currency": "THB"}``: minor units, never a bare number, never a fraction."""
-
-    amount = Whole(min_value=1, max_value=10**12)
-    currency = serializers.RegexField(r"^[A-Z]{3}\Z")
-
-
-class SignedMoney(Shape):
-    """An amount that may be nothing or negative; only answers have those."""
-
-    amount = Whole()
-    currency = serializers.RegexField(r"^[A-Z]{3}\Z")
-
-
-def money(amount: int, currency: str) -> dict[str, Any]:
-    """Return an amount (minor units) as answers write it."""
-    return {"amount": amount, "currency": currency}
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One page of a list by keyset: up to ``limit`` rows after ``cursor``."""
-
-    limit: int
-    cursor: str
-
-    def cut(self, found: QuerySet[M]) -> tuple[list[M], M | None]:
-        """Return the page's rows and, where there are more of them, the last: the next page begins behind it."""
-        rows = list(found[: self.limit + 1])
-        listed = rows[: self.limit]
-        return listed, listed[-1] if len(rows) > self.limit else None
-
-
-def page_of(request: Request, *, most: int = 200, usual: int = 50) -> Page:
-    """Read ``limit`` and ``cursor`` of a list; a page over 200 rows is refused (422)."""
-    given = request.query_params.get("limit", str(usual))
-    if not given.isdecimal() or len(given) > 9:
-        raise Refusal("malformed", fields={"limit": "must be a whole number"})
-    if not 1 <= int(given) <= most:
-        raise Refusal("invalid_value", fields={"limit": f"1 to {most}"})
-    return Page(limit=int(given), cursor=request.query_params.get("cursor", ""))
-
-
-def uuid_of(text: str, name: str = "cursor") -> UUID:
-    """Read a UUID of the query, the list's cursor unless it is named otherwise; refuse ``malformed``."""
-    try:
-        return UUID(text)
-    except ValueError:
-        raise Refusal("malformed", fields={name: "must be a UUID"}) from None
-
-
-def day_of(text: str, name: str = "gaming_day") -> date:
-    """Read a day of the query; refuse ``malformed``."""
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise Refusal("malformed", fields={name: "must be a date"}) from None
-
-
-def day_in_path(text: str) -> date:
-    """Read a day of the address; refuse ``not_found``: what is no day is nobody's."""
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise Refusal("not_found") from None

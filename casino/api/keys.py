@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import keys
-from casino.api.door import Door, Shape, described, page_of, uuid_of
+from casino.api.door import Door, Instant, PageQuery, Shape, described
 from casino.api.operations import refuses
 from casino.keys import Wanted
 from casino.models import ApiKey
@@ -40,13 +40,13 @@ class KeyShape(Shape):
         max_length=50,
         help_text="ranges as 203.0.113.0/24, none wider than /8 (/16 of IPv6)",
     )
-    expires_at = serializers.DateTimeField()
+    expires_at = Instant()
     badge = serializers.CharField(max_length=40, help_text="of the manager who agrees")
     pin = serializers.CharField(max_length=200)
 
 
 class RotationShape(Shape):
-    expires_at = serializers.DateTimeField()
+    expires_at = Instant()
     badge = serializers.CharField(max_length=40, help_text="of the manager who agrees")
     pin = serializers.CharField(max_length=200)
 
@@ -94,13 +94,10 @@ class Keys(Door):
     """Keys of other systems."""
 
     declares: ClassVar = {"GET": "read_keys", "POST": "make_keys"}
+    queries: ClassVar = {"GET": PageQuery}
 
     @extend_schema(
         operation_id="listKeys",
-        parameters=[
-            OpenApiParameter("cursor", str, description="``next`` of the page before."),
-            OpenApiParameter("limit", int, description="1 to 200; usually 50."),
-        ],
         responses={
             200: described(
                 "ApiKeys", {"keys": KeyShown(many=True), "next": serializers.CharField(allow_null=True)}
@@ -109,10 +106,10 @@ class Keys(Door):
     )
     def get(self, request: Request) -> Response:
         """List a page of keys, revoked ones too, newest first; the keys themselves are nowhere."""
-        page = page_of(request)
+        page = self.page
         found = ApiKey.objects.select_related("created_by", "approved_by").order_by("-id")
         if page.cursor:
-            found = found.filter(id__lt=uuid_of(page.cursor))
+            found = found.filter(id__lt=page.cursor)
         listed, last = page.cut(found)
         return Response(
             {

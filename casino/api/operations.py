@@ -14,12 +14,16 @@ from casino import refusals
 
 M = TypeVar("M", bound=Callable[..., Any])
 
-ALWAYS = frozenset({"malformed", "invalid_token", "not_acceptable", "internal_error", "unavailable"})
-"""Any operation: the query has a NUL in it, a token is none, the answer is asked for in another form, or we failed."""
+ALWAYS = frozenset(
+    {"malformed", "unknown_field", "invalid_token", "not_acceptable", "internal_error", "unavailable"}
+)
+"""Any operation: the query has a NUL in it or a parameter that is not known, a token is none, the answer is asked for
+in another form, or we failed."""
 CLOSED = frozenset({"not_signed_in", "forbidden"})
 WRITES = frozenset({"csrf_failed"})
 NAMED = frozenset({"not_found"})
-QUERY = frozenset({"malformed", "invalid_value", "unknown_field"})
+QUERY = frozenset({"malformed", "invalid_value", "missing_field"})
+DATED = frozenset({"invalid_value"})
 BODY = frozenset({"malformed", "unknown_field", "missing_field", "invalid_value", "body_too_large"})
 TYPED = frozenset({"unsupported_media_type"})
 SECRET = frozenset({"wrong_secret", "too_many_tries"})
@@ -52,12 +56,12 @@ def right_of(view: Any, method: str) -> str:
 
 
 def codes(
-    view: Any, method: str, *, named: bool, query: bool, body: bool, secret: bool, keyed: bool
+    view: Any, method: str, *, named: bool, dated: bool, query: bool, body: bool, secret: bool, keyed: bool
 ) -> frozenset[str]:
     """Return every code that an operation may answer: its own, and those that follow from what it takes.
 
-    ``named``: its address names something; ``query``: it has parameters there; ``secret``: its body holds a PIN or a
-    password; ``keyed``: it needs an Idempotency-Key.
+    ``named``: its address names something; ``dated``: and a gaming day; ``query``: it has parameters there;
+    ``secret``: its body holds a PIN or a password; ``keyed``: it needs an Idempotency-Key.
     """
     found = set(own(getattr(view, method.lower(), None)) | ALWAYS)
     if right_of(view, method) != "public":
@@ -66,6 +70,7 @@ def codes(
         found |= WRITES
     for holds, more in (
         (named, NAMED),
+        (dated, DATED),
         (query, QUERY),
         (body, BODY | TYPED),
         (secret, SECRET),

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people
-from casino.api.door import Door, Shape, described, page_of
+from casino.api.door import Door, Instant, PageQuery, Place, Shape, described
 from casino.api.operations import refuses
 from casino.api.rights import origin
 from casino.models import Appointment, HandOver, Person, Role
@@ -41,13 +41,11 @@ class RightsShape(Shape):
     permissions = serializers.ListField(
         child=serializers.ChoiceField(sorted(people.PERMISSIONS)), max_length=20, required=False, default=list
     )
-    until = serializers.DateTimeField(required=False, allow_null=True, default=None)
+    until = Instant(required=False, allow_null=True, default=None)
 
     def get_fields(self) -> dict[str, Any]:
         # ``from`` is no name in Python.
-        return super().get_fields() | {
-            "from": serializers.DateTimeField(required=False, allow_null=True, default=None)
-        }
+        return super().get_fields() | {"from": Instant(required=False, allow_null=True, default=None)}
 
 
 class NewcomerShape(RightsShape):
@@ -166,10 +164,17 @@ class PeopleDoor(Door):
         return found
 
 
+class PeopleQuery(PageQuery):
+    """Which page; after a badge."""
+
+    cursor = Place()
+
+
 class People(PeopleDoor):
     """The people of the house."""
 
     declares: ClassVar = {"GET": "read_people", "POST": "manage_people"}
+    queries: ClassVar = {"GET": PeopleQuery}
 
     @extend_schema(
         operation_id="listPeople",
@@ -181,7 +186,7 @@ class People(PeopleDoor):
     )
     def get(self, request: Request) -> Response:
         """List a page of people by badge, whoever left too."""
-        page = page_of(request)
+        page = self.page
         found = Person.objects.order_by("badge")
         if page.cursor:
             found = found.filter(badge__gt=page.cursor)

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people, rounds, tables
-from casino.api.door import Door, Shape, described
+from casino.api.door import Door, Id, Shape, described
 from casino.api.operations import refuses
 from casino.models import Device
 from casino.refusals import Refusal
@@ -62,7 +62,7 @@ class GapWaivers(Door):
 
 
 class RoundsWaiverShape(WaiverShape):
-    session = serializers.UUIDField(required=False, help_text="another than the table's newest")
+    session = Id(required=False, help_text="another than the table's newest")
 
 
 class RoundWaivers(Door):

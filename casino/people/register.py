@@ -20,7 +20,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db.models import Q
 
-from casino import events, refusals
+from casino import events, refusals, values
 from casino.events import Fact
 from casino.models import NEEDS_ONE, Appointment, HandOver, Person, Role
 from casino.people.duties import different
@@ -324,10 +324,13 @@ def _require_whole(rights: Rights, *, now: datetime) -> None:
     strange = [name for name in rights.permissions if rights.role not in PERMISSIONS.get(name, ())]
     if strange:
         wrong["permissions"] = f"not of a {rights.role}: {', '.join(sorted(strange))[:200]}"
-    if rights.from_at is not None and rights.from_at < now - timedelta(minutes=1):
-        wrong["from"] = "from now on"
+    may = values.takes_effect(now=now)
+    if rights.from_at is not None and rights.from_at not in may:
+        wrong["from"] = "from now on, at most ten years ahead"
     if rights.until_at is not None and rights.until_at <= max(rights.from_at or now, now):
         wrong["until"] = "later than it begins, and than now"
+    elif rights.until_at is not None and rights.until_at not in may:
+        wrong["until"] = "at most ten years ahead"
     if wrong:
         raise Refusal("invalid_value", fields=wrong)
 

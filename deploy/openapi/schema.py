@@ -22,6 +22,11 @@ REPLAYED = {
 class Described(AutoSchema):
     """Adds to what drf-spectacular finds what the doors of this house share."""
 
+    def get_override_parameters(self) -> list[Any]:
+        """The query is read by the shape that the door declares for the method, and so is described by it."""
+        shape = getattr(self.view, "queries", {}).get(self.method)
+        return [*super().get_override_parameters(), *([shape] if shape else [])]
+
     def map_parsers(self) -> list[str]:
         # Doors read their bodies themselves, strictly; DRF's parsers are switched off.
         return ["application/json"]
@@ -55,6 +60,7 @@ class Described(AutoSchema):
                 self.view,
                 self.method,
                 named=any(one["in"] == "path" for one in parameters),
+                dated=any(one["in"] == "path" and one["name"] == "day" for one in parameters),
                 query=any(one["in"] == "query" for one in parameters),
                 body="requestBody" in operation,
                 secret=self._has_secret(),

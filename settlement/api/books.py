@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from casino.api.door import Door, SignedMoney, described, money, page_of
+from casino.api.door import Door, Number, PageQuery, Place, SignedMoney, described, money
 from casino.api.operations import refuses
 from casino.models import Role
 from casino.refusals import Refusal
@@ -54,10 +54,6 @@ EntryShown = described(
         "wager": serializers.CharField(),
     },
 )
-PAGING = [
-    OpenApiParameter("cursor", str, description="``next`` of the page before."),
-    OpenApiParameter("limit", int, description="1 to 200; usually 50."),
-]
 
 
 def accounts_in_scope(door: Door) -> QuerySet[Account]:
@@ -109,17 +105,29 @@ def _entry_shown(entry: Entry) -> dict[str, Any]:
     }
 
 
+class AccountsQuery(PageQuery):
+    """Which accounts; after a code."""
+
+    cursor = Place()
+    prefix = serializers.CharField(
+        required=False, max_length=120, help_text="of the code: `player:`, `table:PD01:`"
+    )
+
+
+class EntriesQuery(PageQuery):
+    """Which page; after a version."""
+
+    cursor = Number(required=False, help_text="`next` of the page before")
+
+
 class Accounts(Door):
     """Accounts and their balances."""
 
     declares: ClassVar = {"GET": "read_ledger"}
+    queries: ClassVar = {"GET": AccountsQuery}
 
     @extend_schema(
         operation_id="listAccounts",
-        parameters=[
-            OpenApiParameter("prefix", str, description="of the code: ``player:``, ``table:PD01:``"),
-            *PAGING,
-        ],
         responses={
             200: described(
                 "Accounts",
@@ -133,10 +141,10 @@ class Accounts(Door):
     @refuses("not_found")
     def get(self, request: Request) -> Response:
         """List a page of accounts by code."""
-        page = page_of(request)
+        page = self.page
         hidden = hidden_from(self)
         found = accounts_in_scope(self).order_by("code")
-        prefix = request.query_params.get("prefix", "")
+        prefix = self.query.get("prefix", "")
         if prefix:
             found = found.filter(code__gte=prefix, code__lt=prefix + "\uffff")
         if page.cursor:
@@ -165,10 +173,10 @@ class AccountEntries(Door):
     """An account's entries, newest first."""
 
     declares: ClassVar = {"GET": "read_ledger"}
+    queries: ClassVar = {"GET": EntriesQuery}
 
     @extend_schema(
         operation_id="listEntries",
-        parameters=PAGING,
         responses={
             200: described(
                 "Entries",
@@ -184,15 +192,13 @@ class AccountEntries(Door):
     )
     def get(self, request: Request, code: str) -> Response:
         """List a page of entries by version."""
-        page = page_of(request)
+        page = self.page
         account = _account(self, code)
         if is_hidden(account, hidden_from(self)):
             return Response({"entries": None, "next": None, "reason": floats.COUNT_OPEN})
         found = Entry.objects.select_related("account").filter(account=account).order_by("-version")
-        if page.cursor:
-            if not page.cursor.isdecimal():
-                raise Refusal("malformed", fields={"cursor": "must be a version"})
-            found = found.filter(version__lt=min(int(page.cursor), 2**63 - 1))
+        if page.cursor is not None:
+            found = found.filter(version__lt=page.cursor)
         shown, last = page.cut(found)
         return Response(
             {

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import Q
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people
-from casino.api.door import Door, Shape, SignedMoney, Whole, day_of, described, money, page_of, uuid_of
+from casino.api.door import Day, Door, Id, OneOf, PageQuery, Shape, SignedMoney, Whole, described, money
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person
 from casino.refusals import Refusal
 from settlement import breaks
-from settlement.api.reconcile import KEY, PAGING
+from settlement.api.bounds import day_asked
+from settlement.api.reconcile import KEY
 from settlement.ledger import Posting
 from settlement.models import Break, BreakCode, BreakState, BreakStep, Resolution
 
@@ -106,22 +106,25 @@ def _break_shown(found: Break, person: Person) -> dict[str, Any]:
     }
 
 
+class BreaksQuery(PageQuery):
+    """Which breaks."""
+
+    state = OneOf(BreakState.values, required=False)
+    code = OneOf(BreakCode.values, required=False)
+    severity = OneOf(["low", "medium", "high", "critical"], required=False)
+    subject = serializers.CharField(required=False, max_length=200)
+    gaming_day = Day(required=False)
+    run = Id(required=False, help_text="those that this run was the last to see")
+
+
 class Breaks(Door):
     """Breaks, the oldest due first."""
 
     declares: ClassVar = {"GET": "read_breaks"}
+    queries: ClassVar = {"GET": BreaksQuery}
 
     @extend_schema(
         operation_id="listBreaks",
-        parameters=[
-            OpenApiParameter("state", str, enum=BreakState.values),
-            OpenApiParameter("code", str, enum=BreakCode.values),
-            OpenApiParameter("severity", str, enum=["low", "medium", "high", "critical"]),
-            OpenApiParameter("subject", str),
-            OpenApiParameter("gaming_day", date),
-            OpenApiParameter("run", UUID, description="Those that this run was the last to see."),
-            *PAGING,
-        ],
         responses={
             200: described(
                 "Breaks", {"breaks": BreakShown(many=True), "next": serializers.CharField(allow_null=True)}
@@ -130,18 +133,17 @@ class Breaks(Door):
     )
     def get(self, request: Request) -> Response:
         """List a page of breaks by keyset."""
-        page = page_of(request)
-        asked = request.query_params
+        page, asked = self.page, self.query
         found = Break.objects.order_by("fell_due_at", "id")
         for name in ("state", "code", "severity", "subject"):
-            if asked.get(name):
+            if name in asked:
                 found = found.filter(**{name: asked[name]})
-        if asked.get("gaming_day"):
-            found = found.filter(gaming_day=day_of(asked["gaming_day"]))
-        if asked.get("run"):
-            found = found.filter(seen_run=uuid_of(asked["run"], "run"))
+        if "gaming_day" in asked:
+            found = found.filter(gaming_day=day_asked(asked["gaming_day"]))
+        if "run" in asked:
+            found = found.filter(seen_run=asked["run"])
         if page.cursor:
-            after = Break.objects.filter(pk=uuid_of(page.cursor, "cursor")).first()
+            after = Break.objects.filter(pk=page.cursor).first()
             if after is None:
                 raise Refusal("invalid_value", fields={"cursor": "not of this list"})
             found = found.filter(

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from datetime import date
 from typing import Any, ClassVar
 
 from django.conf import settings
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import cells
-from casino.api.door import Door, SignedMoney, described, money, page_of, uuid_of
-from casino.refusals import Refusal
+from casino.api.door import Day, Door, OneOf, PageQuery, SignedMoney, described, money
 from settlement import days
+from settlement.api.bounds import day_asked
 from settlement.api.files import Csv, attachment
 from settlement.cashier import report
 from settlement.models import CashAct
@@ -61,28 +60,32 @@ CashReport = described(
 )
 
 
+class ReportQuery(PageQuery):
+    """Which day, and of its log which page."""
+
+    gaming_day = Day(required=False, help_text="the running one where it is left out")
+    format = OneOf(["json", "csv"], required=False)
+
+
 class CashReports(Door):
     """Whose cash of a gaming day must be reported, and the running log of the day."""
 
     declares: ClassVar = {"GET": "read_cash"}
+    queries: ClassVar = {"GET": ReportQuery}
     renderer_classes = (JSONRenderer, Csv)
 
     @extend_schema(
         operation_id="readCashReport",
-        parameters=[
-            OpenApiParameter("gaming_day", date, description="The running one where it is left out."),
-            OpenApiParameter("cursor", str, description="``next`` of the page before, for the log."),
-            OpenApiParameter("limit", int, description="1 to 200; usually 50."),
-        ],
         responses={(200, "application/json"): CashReport, (200, "text/csv"): str},
     )
     def get(self, request: Request) -> Response:
         """Read the report; as ``text/csv`` (or with ``format=csv``) the day's whole running log."""
-        day = _day(request)
-        page, form = page_of(request), request.accepted_renderer.format
+        asked = self.query.get("gaming_day")
+        day = day_asked(asked) if asked else days.of(timezone.now())
+        page, form = self.page, request.accepted_renderer.format
         found = report.running_log(day)
         if page.cursor:
-            found = found.filter(id__gt=uuid_of(page.cursor))
+            found = found.filter(id__gt=page.cursor)
         self.act(lambda _: report.read(day, form=form))
         if form == "csv":
             written = "".join(cells.lines(itertools.chain([report.COLUMNS], report.rows(day))))
@@ -124,13 +127,3 @@ def _logged(act: CashAct) -> dict[str, Any]:
         "happened_at": act.happened_at,
         "recorded_at": act.recorded_at,
     }
-
-
-def _day(request: Request) -> date:
-    given = request.query_params.get("gaming_day")
-    if given is None:
-        return days.of(timezone.now())
-    try:
-        return date.fromisoformat(given)
-    except ValueError:
-        raise Refusal("malformed", fields={"gaming_day": "must be a day, as 2026-03-01"}) from None

@@ -13,12 +13,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import cages, events, people, tables
-from casino.api.door import Door, Money, Shape, SignedMoney, Whole, described, money
+from casino.api.door import Door, Instant, Money, Shape, SignedMoney, Whole, described, money
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Role, Table
 from casino.refusals import Refusal
 from settlement import cashier
+from settlement.api.bounds import happened
 from settlement.cashier import Cash, Taken
 from settlement.ledger import Balance
 from settlement.models import Means
@@ -51,7 +52,7 @@ class WalletShape(SignedShape):
     till = _plain()
     means = serializers.ChoiceField(Means.values)
     document = serializers.RegexField(r"^[A-Za-z0-9./_-]{1,60}\Z", help_text="the cage's own number for it")
-    happened_at = serializers.DateTimeField()
+    happened_at = Instant()
 
 
 class BuyInShape(SignedShape):
@@ -59,7 +60,7 @@ class BuyInShape(SignedShape):
     means = serializers.ChoiceField([Means.CASH.value])
     lines = serializers.ListField(child=PiecesShape(), min_length=1, max_length=40)
     person = serializers.RegexField(rf"^{PERSON}\Z", allow_null=True, required=False, default=None)
-    happened_at = serializers.DateTimeField()
+    happened_at = Instant()
 
 
 class ExchangeShape(SignedShape):
@@ -151,6 +152,7 @@ class _WalletActs(CashDoor):
         def prepare() -> tuple[dict[str, Any], Person | None]:
             _known(ref)
             given = self.body(WalletShape)
+            happened(given["happened_at"])
             people.require_at_cage(self.principal, "move_wallets", given["cage"])
             given["amount"] = self.amount_of(given)
             return given, self.second_cashier(given)
@@ -230,6 +232,7 @@ class BuyIns(CashDoor):
             table = tables.of_code(code)
             people.require_at(self.principal, "buy_in", table.id)
             given = self.body(BuyInShape)
+            happened(given["happened_at"])
             cash = Cash(
                 amount=self.amount_of(given),
                 means=given["means"],

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people, tables
-from casino.api.door import Door, Shape, Whole, described
+from casino.api.door import Door, Id, OneOf, Query, Shape, Whole, described
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Role, Table
@@ -45,9 +45,7 @@ class CountShape(Shape):
     cage = serializers.RegexField(
         r"^[A-Z0-9]{1,20}\Z", required=False, help_text="a box: whose vault gets it"
     )
-    supersedes = serializers.UUIDField(
-        required=False, help_text="the person's own count that this one corrects"
-    )
+    supersedes = Id(required=False, help_text="the person's own count that this one corrects")
 
 
 CountingShown = described(
@@ -62,10 +60,17 @@ CountingShown = described(
 )
 
 
+class KindQuery(Query):
+    """Which count."""
+
+    kind = OneOf(CountKind.values)
+
+
 class TableCounts(Door):
     """Counts of a table's float and of its drop box."""
 
     declares: ClassVar = {"POST": "count", "DELETE": "float"}
+    queries: ClassVar = {"DELETE": KindQuery}
 
     @extend_schema(
         operation_id="countTable",
@@ -118,16 +123,13 @@ class TableCounts(Door):
 
     @extend_schema(
         operation_id="withdrawCount",
-        parameters=[OpenApiParameter("kind", str, required=True, enum=CountKind.values)],
         responses={200: CountingShown},
     )
     @refuses("count_missing", "count_not_asked")
     def delete(self, request: Request, code: str) -> Response:
         """Withdraw the count that is open: what was counted stays, and counts for nothing."""
         table = at_table(self, code, "float")
-        kind = request.query_params.get("kind", "")
-        if kind not in CountKind.values:
-            raise Refusal("invalid_value", fields={"kind": " · ".join(CountKind.values)})
+        kind = self.query["kind"]
         by = self.person
         counting = self.act(lambda _: floats.withdraw(table=table, kind=kind, by=by))
         return Response(

@@ -12,11 +12,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import tables
-from casino.api.door import Door, Shape, day_in_path, described, page_of
+from casino.api.door import Day, Door, PageQuery, Shape, described
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Table
 from settlement import days, reports
+from settlement.api.bounds import day_in_path
 from settlement.days import checklist
 from settlement.models import GamingDay, Report, ReportFile
 
@@ -74,14 +75,20 @@ SealShown = described(
 )
 
 
+class DaysQuery(PageQuery):
+    """Which page; after a day."""
+
+    cursor = Day(required=False, help_text="`next` of the page before")
+
+
 class Days(Door):
     """Gaming days, newest first."""
 
     declares: ClassVar = {"GET": "read_days"}
+    queries: ClassVar = {"GET": DaysQuery}
 
     @extend_schema(
         operation_id="listDays",
-        parameters=[OpenApiParameter("cursor", str), OpenApiParameter("limit", int)],
         responses={
             200: described(
                 "GamingDays",
@@ -96,10 +103,10 @@ class Days(Door):
     @refuses("not_found")
     def get(self, request: Request) -> Response:
         """List days that have begun; ``running`` is the gaming day of this moment."""
-        page = page_of(request)
+        page = self.page
         found = GamingDay.objects.order_by("-day")
         if page.cursor:
-            found = found.filter(day__lt=day_in_path(page.cursor))
+            found = found.filter(day__lt=page.cursor)
         listed, last = page.cut(found)
         hashes = _hashes_of(listed)
         now = timezone.now()

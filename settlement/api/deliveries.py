@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from casino.api.door import Door, Shape, described, page_of
+from casino.api.door import Door, Instant, Number, OneOf, PageQuery, Shape, described
 from casino.api.operations import refuses
 from casino.refusals import Refusal
 from settlement.api import webhooks
+from settlement.api.bounds import happened
 from settlement.models import Attempt, Delivery, Endpoint
 from settlement.webhooks import replaying
 
-PAGE = [
-    OpenApiParameter("cursor", str, description="``next`` of the page before."),
-    OpenApiParameter("limit", int, description="1 to 200; usually 50."),
-]
-
 
 class RangeShape(Shape):
-    since = serializers.DateTimeField()
-    until = serializers.DateTimeField()
+    since = Instant()
+    until = Instant()
     failures = serializers.BooleanField(required=False, default=False)
 
 
@@ -43,6 +40,8 @@ class EndpointReplay(Door):
     def post(self, request: Request, endpoint: UUID) -> Response:
         """Send again what was booked between two instants, under the ids it had: only what failed, if so asked."""
         given = self.body(RangeShape)
+        for name in ("since", "until"):
+            happened(given[name], name)
         due = self.act(lambda _: replaying.those_between(endpoint=endpoint, **given))
         return Response({"due": due})
 
@@ -80,18 +79,22 @@ def _delivery(delivery: Delivery) -> dict[str, Any]:
     }
 
 
+class DeliveriesQuery(PageQuery):
+    """Which deliveries."""
+
+    cursor = Number(required=False, help_text="`next` of the page before")
+    state = OneOf(Delivery.State.values, required=False)
+    failures = OneOf(["1"], required=False, help_text="only what failed at least once")
+
+
 class EndpointDeliveries(Door):
     """What is owed to an endpoint."""
 
     declares: ClassVar = {"GET": "read_deliveries"}
+    queries: ClassVar = {"GET": DeliveriesQuery}
 
     @extend_schema(
         operation_id="listWebhookDeliveries",
-        parameters=[
-            OpenApiParameter("state", str, enum=Delivery.State.values),
-            OpenApiParameter("failures", str, enum=["1"], description="Only what failed at least once."),
-            *PAGE,
-        ],
         responses={
             200: described(
                 "WebhookDeliveries",
@@ -101,10 +104,10 @@ class EndpointDeliveries(Door):
     )
     def get(self, request: Request, endpoint: UUID) -> Response:
         """List a page of deliveries, newest first; a cashier system reads those of its own endpoints."""
-        page = page_of(request)
-        found = _asked_for(request, Delivery.objects.filter(endpoint=webhooks.one_of(self, endpoint)))
-        if page.cursor:
-            found = found.filter(id__lt=_place(page.cursor))
+        page = self.page
+        found = _asked_for(self.query, Delivery.objects.filter(endpoint=webhooks.one_of(self, endpoint)))
+        if page.cursor is not None:
+            found = found.filter(id__lt=page.cursor)
         listed, last = page.cut(found.select_related("message").order_by("-id"))
         return Response(
             {
@@ -176,8 +179,6 @@ class DeliveryReplay(Door):
 
 def _delivery_of(door: Door, delivery: int) -> Delivery:
     endpoints_in_scope = Endpoint.objects.filter(webhooks.in_scope(door))
-    if delivery >= 2**63:
-        raise Refusal("not_found")
     found = (
         Delivery.objects.select_related("message")
         .filter(pk=delivery, endpoint__in=endpoints_in_scope)
@@ -188,18 +189,9 @@ def _delivery_of(door: Door, delivery: int) -> Delivery:
     return found
 
 
-def _asked_for(request: Request, found: QuerySet[Delivery]) -> QuerySet[Delivery]:
-    state = request.query_params.get("state", "")
-    if state:
-        if state not in Delivery.State.values:
-            raise Refusal("invalid_value", fields={"state": "is not known here"})
-        found = found.filter(state=state)
-    if request.query_params.get("failures") == "1":
+def _asked_for(asked: Mapping[str, Any], found: QuerySet[Delivery]) -> QuerySet[Delivery]:
+    if "state" in asked:
+        found = found.filter(state=asked["state"])
+    if "failures" in asked:
         found = found.filter(Q(failures__gt=0) | Q(state=Delivery.State.GIVEN_UP))
     return found
-
-
-def _place(cursor: str) -> int:
-    if not cursor.isdecimal() or len(cursor) > 18:
-        raise Refusal("malformed", fields={"cursor": "is not one of ours"})
-    return int(cursor)

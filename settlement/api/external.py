@@ -10,23 +10,23 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from casino.api.door import Door, Money, Shape, SignedMoney, described, money, page_of, uuid_of
+from casino.api.door import Door, Money, PageQuery, Shape, SignedMoney, described, money
 from casino.api.operations import refuses
 from settlement import external
 from settlement.external import systems
 from settlement.models import CashierSystem, ExternalCall, ExternalHold
 from settlement.webhooks import signing, targets
 
-PAGE = [
-    OpenApiParameter("system", str, description="of one cashier system, by its code"),
-    OpenApiParameter("cursor", str, description="``next`` of the page before."),
-    OpenApiParameter("limit", int, description="1 to 200; usually 50."),
-]
+
+class OpenQuery(PageQuery):
+    """Of which cashier system."""
+
+    system = serializers.RegexField(r"^[a-z0-9_]{1,30}\Z", required=False, help_text="by its code")
 
 
 class ApprovalShape(Shape):
@@ -207,10 +207,10 @@ class OpenHolds(Door):
     """What is set aside elsewhere, or was asked for."""
 
     declares: ClassVar = {"GET": "read_cashier_systems"}
+    queries: ClassVar = {"GET": OpenQuery}
 
     @extend_schema(
         operation_id="listExternalHolds",
-        parameters=PAGE,
         responses={
             200: described(
                 "ExternalHolds",
@@ -222,7 +222,7 @@ class OpenHolds(Door):
     def get(self, request: Request) -> Response:
         """List holds that are not over, oldest first."""
         found = ExternalHold.objects.filter(ended_at=None).select_related("system")
-        return _page(request, found, "holds", "system__code", _hold)
+        return _page(self, found, "holds", "system__code", _hold)
 
 
 def _hold(hold: ExternalHold) -> dict[str, Any]:
@@ -264,10 +264,10 @@ class OpenCalls(Door):
     """What cashier systems have not acknowledged."""
 
     declares: ClassVar = {"GET": "read_cashier_systems"}
+    queries: ClassVar = {"GET": OpenQuery}
 
     @extend_schema(
         operation_id="listExternalCalls",
-        parameters=PAGE,
         responses={
             200: described(
                 "ExternalCalls",
@@ -279,7 +279,7 @@ class OpenCalls(Door):
     def get(self, request: Request) -> Response:
         """List calls that were not acknowledged, oldest first, with their age."""
         found = ExternalCall.objects.exclude(state="acknowledged").select_related("hold__system")
-        return _page(request, found, "calls", "hold__system__code", _call)
+        return _page(self, found, "calls", "hold__system__code", _call)
 
 
 def _call(call: ExternalCall) -> dict[str, Any]:
@@ -314,12 +314,12 @@ class CallReplay(Door):
         return Response(_call(found))
 
 
-def _page(request: Request, found: QuerySet[Any], name: str, system: str, shown: Any) -> Response:
+def _page(door: Door, found: QuerySet[Any], name: str, system: str, shown: Any) -> Response:
     """Answer a page of rows by their ids, which sort by the time they were made."""
-    page = page_of(request)
-    if request.query_params.get("system"):
-        found = found.filter(**{system: request.query_params["system"]})
+    page = door.page
+    if "system" in door.query:
+        found = found.filter(**{system: door.query["system"]})
     if page.cursor:
-        found = found.filter(id__gt=uuid_of(page.cursor))
+        found = found.filter(id__gt=page.cursor)
     listed, last = page.cut(found.order_by("id"))
     return Response({name: [shown(row) for row in listed], "next": str(last.id) if last else None})

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any, ClassVar
 from uuid import UUID
 
 from django.conf import settings
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people
-from casino.api.door import Door, Shape, day_of, described, page_of, uuid_of
+from casino.api.door import Day, Door, OneOf, PageQuery, Shape, TableCode, described
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import ApiKey, Person, Round
 from casino.refusals import Refusal
 from settlement import slips
 from settlement.api import papers
+from settlement.api.bounds import day_asked
 from settlement.api.rounds import round_in_scope
 from settlement.models import PaySlip, PaySlipState, SeriesKind
 
@@ -183,20 +183,22 @@ class PaySlipDetail(_OfAPaySlip):
         return Response(papers.pay_slip_shown(found, superseded=bool(slips.superseded([found]))))
 
 
+class PaySlipsQuery(PageQuery):
+    """Which claims."""
+
+    table = TableCode(required=False)
+    state = OneOf(PaySlipState.values, required=False)
+    gaming_day = Day(required=False)
+
+
 class PaySlips(Door):
     """Claims, newest first; those of a table in force, its close notwithstanding, by ``table`` and ``state``."""
 
     declares: ClassVar = {"GET": "read_pay_slips"}
+    queries: ClassVar = {"GET": PaySlipsQuery}
 
     @extend_schema(
         operation_id="listPaySlips",
-        parameters=[
-            OpenApiParameter("table", str),
-            OpenApiParameter("state", str, enum=PaySlipState.values),
-            OpenApiParameter("gaming_day", date),
-            OpenApiParameter("cursor", str, description="``next`` of the page before."),
-            OpenApiParameter("limit", int, description="1 to 200; usually 50."),
-        ],
         responses={
             200: described(
                 "PaySlips",
@@ -206,7 +208,7 @@ class PaySlips(Door):
     )
     def get(self, request: Request) -> Response:
         """List a page of pay slips."""
-        page, asked = page_of(request), request.query_params
+        page, asked = self.page, self.query
         found = _FOUND.order_by("-id")
         scope = people.tables_in_scope(self.principal, "read_pay_slips")
         if scope is not None:
@@ -216,9 +218,9 @@ class PaySlips(Door):
         if "state" in asked:
             found = found.filter(state=asked["state"])
         if "gaming_day" in asked:
-            found = found.filter(gaming_day=day_of(asked["gaming_day"]))
+            found = found.filter(gaming_day=day_asked(asked["gaming_day"]))
         if page.cursor:
-            found = found.filter(id__lt=uuid_of(page.cursor))
+            found = found.filter(id__lt=page.cursor)
         listed, last = page.cut(found)
         superseded = slips.superseded(listed)
         return Response(

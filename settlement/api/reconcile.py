@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -11,11 +10,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from casino.api.door import Door, Shape, day_of, described, page_of, uuid_of
+from casino.api.door import Day, Door, PageQuery, Shape, described
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.refusals import Refusal
 from settlement import reconcile
+from settlement.api.bounds import day_asked
 from settlement.models import Run
 
 KEY = OpenApiParameter(
@@ -25,16 +25,12 @@ KEY = OpenApiParameter(
     required=True,
     description="Names the act; yours to choose.",
 )
-PAGING = [
-    OpenApiParameter("cursor", str, description="``next`` of the page before."),
-    OpenApiParameter("limit", int, description="1 to 200; usually 50."),
-]
 
 
 class ReconciliationShape(Shape):
     """Which day is compared, on which levels (all where they are left out)."""
 
-    gaming_day = serializers.DateField()
+    gaming_day = Day()
     levels = serializers.ListField(
         child=serializers.ChoiceField(reconcile.LEVELS), required=False, min_length=1
     )
@@ -93,14 +89,20 @@ def _run_shown(run: Run) -> dict[str, Any]:
     }
 
 
+class RunsQuery(PageQuery):
+    """Which runs."""
+
+    gaming_day = Day(required=False)
+
+
 class Reconciliations(Door):
     """Runs, newest first."""
 
     declares: ClassVar = {"GET": "read_reconciliation", "POST": "run_reconciliation"}
+    queries: ClassVar = {"GET": RunsQuery}
 
     @extend_schema(
         operation_id="listReconciliations",
-        parameters=[OpenApiParameter("gaming_day", date), *PAGING],
         responses={
             200: described(
                 "Reconciliations",
@@ -110,12 +112,12 @@ class Reconciliations(Door):
     )
     def get(self, request: Request) -> Response:
         """List a page of runs by keyset."""
-        page = page_of(request)
+        page = self.page
         found = Run.objects.order_by("-id")
-        if request.query_params.get("gaming_day"):
-            found = found.filter(gaming_day=day_of(request.query_params["gaming_day"]))
+        if "gaming_day" in self.query:
+            found = found.filter(gaming_day=day_asked(self.query["gaming_day"]))
         if page.cursor:
-            found = found.filter(id__lt=uuid_of(page.cursor, "cursor"))
+            found = found.filter(id__lt=page.cursor)
         listed, last = page.cut(found)
         return Response(
             {
@@ -140,7 +142,11 @@ class Reconciliations(Door):
             )
             return 201, _run_shown(run)
 
-        return self.once(lambda: self.body(ReconciliationShape), do)
+        def prepare() -> dict[str, Any]:
+            given = self.body(ReconciliationShape)
+            return given | {"gaming_day": day_asked(given["gaming_day"])}
+
+        return self.once(prepare, do)
 
 
 class ReconciliationDetail(Door):

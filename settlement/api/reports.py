@@ -6,15 +6,16 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from casino.api.door import Door, day_in_path
+from casino.api.door import Door, OneOf, Query
 from casino.api.operations import refuses
 from casino.refusals import Refusal
 from settlement import days, reports
+from settlement.api.bounds import day_in_path
 from settlement.api.files import Csv, Written, attachment
 from settlement.models import Report, ReportFile, Shift
 
@@ -44,7 +45,6 @@ class Pdf(Written):
 
 FORMS: tuple[type[JSONRenderer], ...] = (Json, Csv, Xlsx, Pdf)
 _DESCRIBED: dict[str, Any] = {
-    "parameters": [OpenApiParameter("format", str, enum=[form.format for form in FORMS])],
     "responses": {
         (200, "application/json"): OpenApiTypes.OBJECT,
         **{(200, form.media_type): OpenApiTypes.BINARY for form in FORMS[1:]},
@@ -52,10 +52,17 @@ _DESCRIBED: dict[str, Any] = {
 }
 
 
+class FormQuery(Query):
+    """In which form."""
+
+    format = OneOf([form.format for form in FORMS], required=False)
+
+
 class DayReport(Door):
     """The report of a sealed day."""
 
     declares: ClassVar = {"GET": "read_days"}
+    queries: ClassVar = {"GET": FormQuery}
     renderer_classes = FORMS
 
     @extend_schema(operation_id="readDayReport", **_DESCRIBED)
@@ -74,6 +81,7 @@ class ShiftReport(Door):
     """The report of a closed shift."""
 
     declares: ClassVar = {"GET": "read_shifts"}
+    queries: ClassVar = {"GET": FormQuery}
     renderer_classes = FORMS
 
     @extend_schema(operation_id="readShiftReport", **_DESCRIBED)

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people, tables
-from casino.api.door import Door, Shape, Whole, described, page_of, uuid_of
+from casino.api.door import Door, Number, PageQuery, Query, Shape, Whole, described
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Round, RoundEvent, Table
@@ -131,25 +131,28 @@ class RoundDetail(Door):
         return Response(answer)
 
 
+class RevisionQuery(Query):
+    """Which revision."""
+
+    revision = Number(required=False, help_text="the latest where it is left out")
+
+
 class RoundSettlement(Door):
     """One revision of a round's settlement."""
 
     declares: ClassVar = {"GET": "read_settlements"}
+    queries: ClassVar = {"GET": RevisionQuery}
 
     @extend_schema(
         operation_id="readSettlement",
         responses={200: shown.SettlementShown},
-        parameters=[OpenApiParameter("revision", int, description="The latest where it is left out.")],
     )
     def get(self, request: Request, round: UUID) -> Response:
         """Read the effective revision, or the one asked for."""
         stands = round_in_scope(self, round, "read_settlements")
-        asked = request.query_params.get("revision")
         found = Settlement.objects.select_related("sheet").filter(round=stands).order_by("-revision")
-        if asked is not None:
-            if not asked.isdecimal():
-                raise Refusal("malformed", fields={"revision": "must be a whole number"})
-            found = found.filter(revision=min(int(asked), 2**31 - 1))
+        if "revision" in self.query:
+            found = found.filter(revision=self.query["revision"])
         settlement = found.first()
         if settlement is None:
             raise Refusal("not_found")
@@ -168,13 +171,10 @@ class TableRounds(Door):
     """Rounds of a table, newest first."""
 
     declares: ClassVar = {"GET": "read_rounds"}
+    queries: ClassVar = {"GET": PageQuery}
 
     @extend_schema(
         operation_id="listRounds",
-        parameters=[
-            OpenApiParameter("cursor", str, description="``next`` of the page before."),
-            OpenApiParameter("limit", int, description="1 to 200; usually 50."),
-        ],
         responses={
             200: described(
                 "Rounds",
@@ -188,10 +188,10 @@ class TableRounds(Door):
     def get(self, request: Request, code: str) -> Response:
         """List a page of rounds by keyset."""
         table = _table_in_scope(self, code)
-        page = page_of(request)
+        page = self.page
         found = Round.objects.filter(table=table, alias_of=None).order_by("-created_at", "-id")
         if page.cursor:
-            after = Round.objects.filter(pk=uuid_of(page.cursor), table=table).first()
+            after = Round.objects.filter(pk=page.cursor, table=table).first()
             if after is None:
                 raise Refusal("invalid_value", fields={"cursor": "not of this list"})
             found = found.filter(created_at__lte=after.created_at).exclude(

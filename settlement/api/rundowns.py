@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Any, ClassVar
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people, tables
-from casino.api.door import Door, SignedMoney, described, money
+from casino.api.door import Day, Door, Id, Query, SignedMoney, described, money
 from casino.models import Table, TableSession
 from casino.refusals import Refusal
 from settlement import floats
+from settlement.api.bounds import day_asked
 from settlement.floats.rundown import Stretch
 
 AMOUNTS = (
@@ -42,17 +44,21 @@ StretchShown = described(
 )
 
 
+class RundownQuery(Query):
+    """Of a session or of a gaming day, one of the two."""
+
+    session = Id(required=False)
+    gaming_day = Day(required=False)
+
+
 class TableRundown(Door):
     """The rundown of a session or of a gaming day."""
 
     declares: ClassVar = {"GET": "read_rundown"}
+    queries: ClassVar = {"GET": RundownQuery}
 
     @extend_schema(
         operation_id="readRundown",
-        parameters=[
-            OpenApiParameter("session", UUID, description="one of the two"),
-            OpenApiParameter("gaming_day", date),
-        ],
         responses={
             200: described(
                 "Rundown",
@@ -76,7 +82,7 @@ class TableRundown(Door):
         people.require_at(self.principal, "read_rundown", table.id)
         if not self.person.has_duty("see_expected"):
             raise Refusal("forbidden")
-        stretches, day, totals = _asked_for(request, table)
+        stretches, day, totals = _asked_for(self.query, table)
         hidden = table.code in floats.hidden_from(self.person)
         return Response(
             {
@@ -90,18 +96,14 @@ class TableRundown(Door):
 
 
 def _asked_for(
-    request: Request, table: Table
+    asked: Mapping[str, Any], table: Table
 ) -> tuple[tuple[Stretch, ...], date | None, dict[str, int | None]]:
-    session, day = request.query_params.get("session", ""), request.query_params.get("gaming_day", "")
-    if bool(session) == bool(day):
+    if len(asked) != 1:
         raise Refusal("missing_field", fields={"session": "a session or a gaming day"})
-    try:
-        if day:
-            found = floats.rundown.of_day(table, date.fromisoformat(day))
-            return found.stretches, found.gaming_day, found.totals
-        wanted = UUID(session)
-    except ValueError as fault:
-        raise Refusal("malformed", fields={"session": "a UUID", "gaming_day": "a date"}) from fault
+    if "gaming_day" in asked:
+        found = floats.rundown.of_day(table, day_asked(asked["gaming_day"]))
+        return found.stretches, found.gaming_day, found.totals
+    wanted: UUID = asked["session"]
     if not TableSession.objects.filter(pk=wanted, table=table).exists():
         raise Refusal("not_found")
     one = floats.rundown.of_session(wanted)

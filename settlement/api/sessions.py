@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people, tables
-from casino.api.door import Door, Shape, SignedMoney, Whole, described, money, page_of
+from casino.api.door import Door, LimitQuery, Shape, SignedMoney, Whole, described, money
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Role, Table
@@ -71,6 +71,7 @@ class TableSessions(Door):
     """A table's sessions."""
 
     declares: ClassVar = {"GET": "read_tables", "POST": "float"}
+    queries: ClassVar = {"GET": LimitQuery}
 
     @extend_schema(
         operation_id="listSessions",
@@ -81,7 +82,7 @@ class TableSessions(Door):
         ``provisional`` where it was closed over missing device numbers."""
         table = tables.of_code(code)
         people.require_at(self.principal, "read_tables", table.id)
-        shown = floats.standings(table, limit=page_of(request).limit)
+        shown = floats.standings(table, limit=self.query["limit"])
         return Response({"sessions": [_session(one) for one in shown]})
 
     @extend_schema(

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people, tables
-from casino.api.door import Door, Shape, described
+from casino.api.door import Door, Id, Instant, Shape, described
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Table
@@ -124,8 +124,8 @@ class RuleSheetApproval(Door):
 
 
 class InForceShape(Shape):
-    sheet = serializers.UUIDField()
-    in_force_from = serializers.DateTimeField(required=False, default=None, allow_null=True)
+    sheet = Id()
+    in_force_from = Instant(required=False, default=None, allow_null=True)
     badge = serializers.CharField(max_length=40)
     pin = serializers.CharField(max_length=200)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from casino.api.door import Door, described, page_of, uuid_of
+from casino.api.door import Door, PageQuery, described
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Table
@@ -43,10 +43,10 @@ class Shifts(Door):
     """Shifts, newest first."""
 
     declares: ClassVar = {"GET": "read_shifts", "POST": "work_shift"}
+    queries: ClassVar = {"GET": PageQuery}
 
     @extend_schema(
         operation_id="listShifts",
-        parameters=[OpenApiParameter("cursor", str), OpenApiParameter("limit", int)],
         responses={
             200: described(
                 "Shifts", {"shifts": ShiftShown(many=True), "next": serializers.CharField(allow_null=True)}
@@ -55,10 +55,10 @@ class Shifts(Door):
     )
     def get(self, request: Request) -> Response:
         """List shifts by the time they were opened."""
-        page = page_of(request)
+        page = self.page
         found = Shift.objects.order_by("-id")
         if page.cursor:
-            found = found.filter(id__lt=uuid_of(page.cursor))
+            found = found.filter(id__lt=page.cursor)
         listed, last = page.cut(found)
         hashes = dict(Report.objects.filter(shift__in=listed).values_list("shift", "sha256"))
         return Response(

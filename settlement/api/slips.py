@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
 from typing import Any, ClassVar
 from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Exists, OuterRef
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people, tables
-from casino.api.door import Door, Shape, Whole, day_of, described, page_of, uuid_of
+from casino.api.door import Day, Door, OneOf, PageQuery, Shape, TableCode, Whole, described
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Table
 from casino.refusals import Refusal
 from settlement import slips
 from settlement.api import papers
+from settlement.api.bounds import day_asked
 from settlement.models import Slip, SlipState, SlipStep
 
 
@@ -328,23 +328,23 @@ class SlipDetail(_OfASlip):
         return Response(papers.slip_with_steps(self.in_scope(slip, "read_slips")))
 
 
+class SlipsQuery(PageQuery):
+    """Which slips."""
+
+    table = TableCode(required=False)
+    state = OneOf(SlipState.values, required=False)
+    gaming_day = Day(required=False)
+    compared = OneOf(["no"], required=False, help_text="entered afterwards, and not compared yet")
+
+
 class Slips(Door):
     """Slips, newest first."""
 
     declares: ClassVar = {"GET": "read_slips"}
+    queries: ClassVar = {"GET": SlipsQuery}
 
     @extend_schema(
         operation_id="listSlips",
-        parameters=[
-            OpenApiParameter("table", str),
-            OpenApiParameter("state", str, enum=SlipState.values),
-            OpenApiParameter("gaming_day", date),
-            OpenApiParameter(
-                "compared", str, enum=["no"], description="Entered afterwards, and not compared yet."
-            ),
-            OpenApiParameter("cursor", str, description="``next`` of the page before."),
-            OpenApiParameter("limit", int, description="1 to 200; usually 50."),
-        ],
         responses={
             200: described(
                 "Slips",
@@ -354,7 +354,7 @@ class Slips(Door):
     )
     def get(self, request: Request) -> Response:
         """List a page of slips."""
-        page, asked = page_of(request), request.query_params
+        page, asked = self.page, self.query
         done = SlipStep.objects.filter(slip=OuterRef("pk"), step=SlipStep.Step.COMPARED)
         found = Slip.objects.select_related("table", "series").annotate(compared=Exists(done)).order_by("-id")
         scope = people.tables_in_scope(self.principal, "read_slips")
@@ -365,11 +365,11 @@ class Slips(Door):
         if "state" in asked:
             found = found.filter(state=asked["state"])
         if "gaming_day" in asked:
-            found = found.filter(gaming_day=day_of(asked["gaming_day"]))
+            found = found.filter(gaming_day=day_asked(asked["gaming_day"]))
         if asked.get("compared") == "no":
             found = found.exclude(manual_number="").filter(compared=False)
         if page.cursor:
-            found = found.filter(id__lt=uuid_of(page.cursor))
+            found = found.filter(id__lt=page.cursor)
         listed, last = page.cut(found)
         return Response(
             {

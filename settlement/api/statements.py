@@ -6,19 +6,32 @@ from typing import Any, ClassVar, Literal
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from casino.api.door import Door, Shape, SignedMoney, Whole, day_in_path, described, money, page_of
+from casino.api.door import (
+    Day,
+    Door,
+    Number,
+    OneOf,
+    PageQuery,
+    Query,
+    Shape,
+    SignedMoney,
+    Whole,
+    described,
+    money,
+)
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import ApiKey, Person
 from casino.refusals import Refusal
 from settlement import statements
 from settlement.api.books import accounts_in_scope
+from settlement.api.bounds import day_in_path, rule_days
 from settlement.api.files import Camt, Csv, attachment
 from settlement.api.sessions import KEY
 from settlement.models import Account, OutsideFile, Statement
@@ -102,17 +115,26 @@ class AccountDoor(Door):
         return account
 
 
+class StatementsQuery(PageQuery):
+    """Which page; after a statement's number."""
+
+    cursor = Number(required=False, help_text="`next` of the page before")
+
+
+class FormQuery(Query):
+    """In which form."""
+
+    format = OneOf(["json", "csv", "camt.053"], required=False)
+
+
 class AccountStatements(AccountDoor):
     """The statements of an account."""
 
     declares: ClassVar = {"GET": "read_statements"}
+    queries: ClassVar = {"GET": StatementsQuery}
 
     @extend_schema(
         operation_id="listStatements",
-        parameters=[
-            OpenApiParameter("cursor", str, description="``next`` of the page before."),
-            OpenApiParameter("limit", int, description="1 to 200; usually 50."),
-        ],
         responses={
             200: described(
                 "Statements",
@@ -122,13 +144,11 @@ class AccountStatements(AccountDoor):
     )
     def get(self, request: Request, code: str) -> Response:
         """List the account's statements, the newest first."""
-        page = page_of(request)
+        page = self.page
         made = Statement.objects.select_related("account").order_by("-number")
         found = made.filter(account=self.account(code))
-        if page.cursor:
-            if not (page.cursor.isdecimal() and len(page.cursor) < 10):
-                raise Refusal("malformed", fields={"cursor": "not one of ours"})
-            found = found.filter(number__lt=int(page.cursor))
+        if page.cursor is not None:
+            found = found.filter(number__lt=page.cursor)
         shown, last = page.cut(found)
         return Response(
             {
@@ -142,11 +162,11 @@ class AccountStatement(AccountDoor):
     """One statement, or the draft of one."""
 
     declares: ClassVar = {"GET": "read_statements"}
+    queries: ClassVar = {"GET": FormQuery}
     renderer_classes = (JSONRenderer, Csv, Camt)
 
     @extend_schema(
         operation_id="getStatement",
-        parameters=[OpenApiParameter("format", str, enum=["json", "csv", "camt.053"])],
         responses={
             (200, "application/json"): StatementShown,
             (200, "text/csv"): str,
@@ -257,8 +277,8 @@ class RuleShape(Shape):
         max_length=35, required=False, default="", help_text="of a fee, empty for any"
     )
     most = Whole(min_value=1, max_value=10**12, help_text="minor units")
-    first_day = serializers.DateField()
-    last_day = serializers.DateField(required=False, allow_null=True, default=None)
+    first_day = Day()
+    last_day = Day(required=False, allow_null=True, default=None)
     badge = serializers.CharField(max_length=40)
     pin = serializers.CharField(max_length=200)
 
@@ -280,6 +300,7 @@ class MatchingRules(Door):
 
         def prepare() -> tuple[dict[str, Any], Person]:
             given = self.body(RuleShape)
+            rule_days(given["first_day"], given["last_day"])
             return given, self.second_person(given)
 
         def do(_: Act, prepared: tuple[dict[str, Any], Person]) -> tuple[int, dict[str, Any]]:

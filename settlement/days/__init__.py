@@ -4,7 +4,7 @@ Read in order: ``calendar``, ``course``, ``shifts``, ``checklist``. What a seale
 written by ``settlement.reports``, which seals and closes through here.
 """
 
-from settlement.days.calendar import bounds, of, running
+from settlement.days.calendar import asked, bounds, happened, of, running
 from settlement.days.course import (
     ACCOUNTING,
     Fixed,
@@ -21,9 +21,11 @@ from settlement.days.course import (
 __all__ = [
     "ACCOUNTING",
     "Fixed",
+    "asked",
     "begin",
     "bounds",
     "close_day",
+    "happened",
     "hold_alone",
     "of",
     "of_day",

@@ -1,4 +1,8 @@
-"""Which gaming day an act falls in: by the property's zone and start hour, never by a client or a UTC date."""
+"""Which gaming day an act falls in: by the property's zone and start hour, never by a client or a UTC date.
+
+Also the bounds of this house: when something can have happened in it, and which days can be asked for. Whoever takes
+such a value from outside requires them, so that no day ever stands in the books with which nobody can compute.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,8 @@ from datetime import date, datetime
 
 from django.conf import settings
 
-from casino import day, events
+from casino import day, events, values
+from casino.values import Between
 
 
 def of(instant: datetime) -> date:
@@ -24,3 +29,22 @@ def bounds(gaming_day: date) -> tuple[datetime, datetime]:
     house = settings.PROPERTY
     zone, hour = house["zone"], house["day_start_hour"]
     return day.start(gaming_day, zone, hour), day.end(gaming_day, zone, hour)
+
+
+def happened(*, now: datetime) -> Between[datetime]:
+    """Return when what is told now can have happened: from the beginning of the gaming day of the house's first entry
+    to a minute from now. One statement."""
+    return values.happened(since=bounds(_first(now))[0], now=now)
+
+
+def asked(*, now: datetime) -> Between[date]:
+    """Return the gaming days that can be asked for now: from that of the house's first entry to the running one. One
+    statement."""
+    return Between(_first(now), of(now + values.SLACK))
+
+
+def _first(now: datetime) -> date:
+    """Return the gaming day of the first entry. A house without one begins today, as does one whose clock ran ahead
+    when it began: it must not stand still until then."""
+    first = events.first_act()
+    return of(now) if first is None else min(of(first), of(now))

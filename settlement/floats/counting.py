@@ -10,10 +10,11 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from casino import cages, events, refusals
+from casino import cages, events, refusals, values
 from casino.events import Fact
 from casino.models import Person, Role, Table, TableSession
 from casino.refusals import Refusal
+from casino.values import Between
 from settlement import breaks, ledger, webhooks
 from settlement.breaks import NewBreak
 from settlement.floats import commitment, counters
@@ -137,6 +138,7 @@ def keep(
         raise Refusal(
             "invalid_value", fields={"lines": "denominations and pieces are whole and not negative"}
         )
+    refusals.require_within(Between(0, values.MOST_COUNTED), count.amount, "lines")
     version = _bank_version(table, kind)
     if any(one.bank_version != version for one in made):
         raise Refusal("count_overtaken")

@@ -16,10 +16,11 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from casino import cages, events, people, refusals, tables
+from casino import cages, events, people, refusals, tables, values
 from casino.events import Fact
 from casino.models import Person, Role, Table, TableSession
 from casino.refusals import Refusal
+from casino.values import Between
 from settlement import breaks, days, ledger, webhooks
 from settlement.breaks import NewBreak
 from settlement.ledger import NewJournal, Posting
@@ -64,7 +65,10 @@ class _Underway:
 
 
 def lines_of(pieces: Mapping[int, int]) -> Lines:
-    """Return pieces by denomination as slips list them, the largest first; of what there is none, nothing is said."""
+    """Return pieces by denomination as slips list them, the largest first; of what there is none, nothing is said.
+    Refuses ``invalid_value`` for more than any paper is of."""
+    amount = sum(denomination * count for denomination, count in pieces.items())
+    refusals.require_within(Between(0, values.MOST_COUNTED), amount, "lines")
     return [
         {"denomination": denomination, "pieces": count}
         for denomination, count in sorted(pieces.items(), reverse=True)

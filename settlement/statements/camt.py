@@ -15,6 +15,7 @@ from xml.etree.ElementTree import Element, SubElement
 from defusedxml import DefusedXmlException
 from defusedxml import ElementTree as Defused
 
+from settlement.statements import forms
 from settlement.statements.forms import (
     SHORT_ACCOUNT,
     Line,
@@ -29,6 +30,13 @@ from settlement.statements.forms import (
 )
 
 NAMESPACE = "urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"
+_ZONE = re.compile(r"(Z|[+-][0-9]{2}:[0-9]{2})\Z")
+
+PLACES = forms.Places(
+    statement=lambda number: f"Stmt[{number}]/Bal/CLBD/Dt",
+    booked=lambda number, line: f"Stmt[{number}]/Ntry[{line}]/BookgDt",
+    played=lambda number, line: f"Stmt[{number}]/Ntry[{line}]/ValDt",
+)
 _ANY = re.compile(r"\{urn:iso:std:iso:20022:tech:xsd:camt\.053\.001\.\d\d\}Document\Z")
 
 
@@ -234,11 +242,9 @@ def _signed(parent: Element, where: str) -> tuple[int, str]:
 
 
 def _day(parent: Element, name: str, where: str) -> date:
-    text = parent.findtext(f"{name}/Dt") or (parent.findtext(f"{name}/DtTm") or "")[:10]
-    try:
-        return date.fromisoformat(text.strip())
-    except ValueError as fault:
-        raise Unreadable(f"{where}/{name}", "no day") from fault
+    text = (parent.findtext(f"{name}/Dt") or (parent.findtext(f"{name}/DtTm") or "").strip()[:10]).strip()
+    # A date of XML may say its zone; the day is the one that is written.
+    return forms.day(_ZONE.sub("", text), where=f"{where}/{name}")
 
 
 def _text(parent: Element, path: str, where: str) -> str:

@@ -7,8 +7,12 @@ from start hour to start hour and not from midnight, so its lines add up from ``
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+
+from casino import values
+from casino.values import Between
 
 COLUMNS = (
     "statement_no",
@@ -175,6 +179,45 @@ _CODES = {
     "round_reversal": "CORR",
     "variance": "VAR",
 }
+
+
+def day(text: str, *, where: str) -> date:
+    """Read a day; raise Unreadable for what is none."""
+    try:
+        return values.day(text)
+    except values.Wrong as wrong:
+        raise Unreadable(where, f"{text[:40]!r} is no day: {wrong.why}") from wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """How a form names the field of a statement's day, of a line's booking and of the day that the line is about, by
+    the number of the statement and of the line in it."""
+
+    statement: Callable[[int], str]
+    booked: Callable[[int, int], str]
+    played: Callable[[int, int], str]
+
+
+def require_days(
+    statements: Sequence[OutsideStatement], *, asked: Between[date], latest: date, places: Places
+) -> None:
+    """Raise Unreadable, naming the line and its field, where a day lies where nobody can compute with it: a statement's
+    outside of ``asked``, a line's booking before those or after its statement, the day that a line is about (a value
+    date may lie ahead) before those or after ``latest``."""
+    for number, one in enumerate(statements, start=1):
+        _require(asked, one.gaming_day, places.statement(number))
+        booked, played = Between(asked.first, one.gaming_day), Between(asked.first, latest)
+        for line in one.lines:
+            _require(booked, line.booked, places.booked(number, line.number))
+            _require(played, line.played, places.played(number, line.number))
+
+
+def _require(bounds: Between[date], day: date, where: str) -> None:
+    try:
+        bounds.require(day)
+    except values.OutOfBounds as wrong:
+        raise Unreadable(where, f"{day.isoformat()} is not from {wrong.why}") from wrong
 
 
 def check_sum(statement: OutsideStatement) -> OutsideStatement:

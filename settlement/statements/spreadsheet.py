@@ -6,10 +6,11 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping
-from datetime import date, datetime
+from datetime import datetime
 
 from casino import cells
 from casino.cells import Cell
+from settlement.statements import forms
 from settlement.statements.forms import (
     COLUMNS,
     Line,
@@ -22,6 +23,12 @@ from settlement.statements.forms import (
 )
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})\Z")
+
+PLACES = forms.Places(
+    statement=lambda _: "line 2, gaming_day",
+    booked=lambda _, line: f"line {line + 2}, gaming_day",
+    played=lambda _, line: f"line {line + 2}, gaming_day",
+)
 
 
 def written(statement: Statement) -> bytes:
@@ -108,7 +115,7 @@ def read(text: bytes) -> list[OutsideStatement]:
                 number=first["statement_no"],
                 account=first["account"],
                 currency=first["currency"],
-                gaming_day=_day(first["gaming_day"], "line 2"),
+                gaming_day=forms.day(first["gaming_day"], where="line 2, gaming_day"),
                 opening=_whole(first["balance_after_minor"], "line 2"),
                 closing=_whole(last["balance_after_minor"], f"line {len(rows)}"),
                 lines=tuple(_line(row, number) for number, row in enumerate(middle, start=1)),
@@ -133,8 +140,8 @@ def _line(row: Mapping[str, str], number: int) -> OutsideLine:
         number=number,
         amount=amount,
         currency=row["currency"],
-        booked=_day(row["gaming_day"], where),
-        played=_day(row["gaming_day"], where),
+        booked=forms.day(row["gaming_day"], where=f"{where}, gaming_day"),
+        played=forms.day(row["gaming_day"], where=f"{where}, gaming_day"),
         code=code_of(row["kind"], account=row["account"], amount=amount),
         journal=row["journal"].replace("-", "").lower(),
         reference=row["slip_no"] or row["reference"],
@@ -151,10 +158,3 @@ def _whole(text: str, where: str) -> int:
     if not _WHOLE.match(text):
         raise Unreadable(where, f"{text[:40]!r} is no whole number")
     return int(text)
-
-
-def _day(text: str, where: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError as fault:
-        raise Unreadable(where, f"{text[:40]!r} is no day") from fault

@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
 from django.db.models import Count, Q
 
-from casino import events, keys, refusals
+from casino import events, keys, refusals, values
 from casino.events import Fact
 from casino.models import ApiKey, Person
 from casino.refusals import Refusal
-from settlement import cashier
+from settlement import cashier, days
 from settlement.models import Account, AccountKind, OutsideFile, OutsideLine, OutsideStatement
 from settlement.statements import camt, forms, spreadsheet
 from settlement.statements.forms import Unreadable
@@ -49,14 +50,14 @@ def take(content: bytes, *, form: Form, by: Person | None, key: ApiKey | None = 
     """Take in a file of statements of our accounts by somebody else; the same bytes again are the same file.
 
     Refuses ``statement_unreadable`` with the place in the file, ``unknown_account``, ``wrong_currency`` and
-    ``statement_differs``; then nothing of it is kept. Must run in an act; six statements whatever the number of lines.
+    ``statement_differs``; then nothing of it is kept. Must run in an act; seven statements, however many lines.
     """
     act = events.current()
     sha256 = hashlib.sha256(content).digest()
     before = OutsideFile.objects.filter(sha256=sha256).first()
     if before is not None:
         return Taken(before, again=True)
-    read = _read(content, form=form)
+    read = _read(content, form=form, now=act.now)
     accounts = _accounts(read, key=key)
     file = OutsideFile.objects.create(
         id=events.uuid7(act.now),
@@ -108,9 +109,15 @@ def take(content: bytes, *, form: Form, by: Person | None, key: ApiKey | None = 
     return Taken(file, again=False)
 
 
-def _read(content: bytes, *, form: Form) -> list[forms.OutsideStatement]:
+def _read(content: bytes, *, form: Form, now: datetime) -> list[forms.OutsideStatement]:
     try:
         read = spreadsheet.read(content) if form == "csv" else camt.read(content)
+        forms.require_days(
+            read,
+            asked=days.asked(now=now),
+            latest=values.takes_effect(now=now).last.date(),
+            places=spreadsheet.PLACES if form == "csv" else camt.PLACES,
+        )
     except Unreadable as fault:
         raise Refusal("statement_unreadable", fields={fault.where[:200]: fault.why[:200]}) from fault
     if len(read) > MOST_STATEMENTS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import email.utils
 import logging
 import time
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from casino import values
 from settlement.webhooks import addresses, signing, wire
 from settlement.webhooks.addresses import Resolve
 from settlement.webhooks.signing import Secret
@@ -92,8 +94,8 @@ def _sent(letter: Letter, *, timestamp: int) -> Sent:
 
 def _seconds(asked: str, *, now: datetime) -> int | None:
     """Read Retry-After: seconds, or a date; None where it is neither."""
-    if asked.isdecimal() and len(asked) < 10:
-        return int(asked)
+    with contextlib.suppress(values.Wrong):
+        return values.whole(asked, most=10**9)
     try:
         moment = email.utils.parsedate_to_datetime(asked)
         return max(0, int((moment - now).total_seconds()))

@@ -109,9 +109,9 @@ def test_the_report_is_a_file_in_which_what_people_typed_is_text(played: Played)
 
 
 def _zone() -> Any:
-    from audit.admin import lists
+    from audit.admin import calendars
 
-    return lists.zone()
+    return calendars.zone()
 
 
 @pytest.mark.parametrize("on", ["2026-13", "x", "2026-02-30"])

@@ -317,7 +317,8 @@ def test_numbers_that_are_not_missing_are_no_gap(numbers: str) -> None:
     floor = with_a_pin(a_table())
     address = a_gap(floor).replace("4-5", numbers)
     answer = floor.tablet.asks("POST", address, {"reason": "?", "badge": "S01", "pin": PIN})
-    assert (answer.status_code, answer.json()["code"]) == (404, "gap_not_found")
+    assert answer.status_code == 404
+    assert answer.json()["code"] in ("gap_not_found", "not_found")
 
 
 def test_a_gap_is_not_waived_by_the_secret_of_whoever_is_around() -> None:

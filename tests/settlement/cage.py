@@ -18,7 +18,8 @@ from casino.models import ApiKey, Person
 from tests import world
 from tests.settlement.doors import thb
 
-AT = "2026-03-01T10:04:05Z"
+AT = timezone.now().replace(microsecond=0).isoformat().replace("+00:00", "Z")
+"""When cash changed hands, by the cage's clock: a moment ago."""
 
 
 def a_cashier(badge: str = "C01") -> Person:

@@ -235,7 +235,7 @@ def test_each_revision_of_a_settlement_can_be_read(staff: House, at: AtTable, ni
     assert [
         asked(client, f"rounds/{told.id}/settlement", revision=asked_for)[0]
         for asked_for in ("3", "9" * 30, "-1", "first", "")
-    ] == [404, 404, 400, 400, 400]
+    ] == [404, 422, 422, 400, 400]
 
 
 def test_rounds_of_a_table_are_listed_page_by_page_newest_first(at: AtTable, night: Night) -> None:

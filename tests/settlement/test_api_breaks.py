@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -10,7 +11,8 @@ import pytest
 from django.utils import timezone
 
 from casino import events
-from settlement import breaks, days
+from casino.refusals import Refusal
+from settlement import breaks, days, reconcile
 from settlement.breaks import NewBreak
 from settlement.models import Break, Run
 from tests import world
@@ -100,5 +102,8 @@ def test_a_run_is_begun_once_and_shows_how_far_it_has_come(staff: House, setting
 
 def test_a_day_of_which_nothing_is_over_is_not_compared(staff: House) -> None:
     client = signed_in(world.an_auditor())
-    assert told(client, "reconciliations", gaming_day="2999-01-01")[1]["code"] == "day_not_begun"
+    status, refused = told(client, "reconciliations", gaming_day="2999-01-01")
+    assert (status, list(refused["fields"])) == (422, ["gaming_day"])
     assert told(client, "reconciliations", gaming_day="2999-01-01", levels=["R9"])[0] == 422
+    with pytest.raises(Refusal, match="day_not_begun"), world.acting():
+        reconcile.begin(kind="asked", gaming_day=date(2999, 1, 1), levels=("R0",))

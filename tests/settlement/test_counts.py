@@ -8,13 +8,14 @@ from uuid import uuid4
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from audit.flags import counts
 from audit.flags.kinds import Seen
 from audit.models import LogEntry
 from casino.models import Device, Person, TableSession
 from casino.refusals import Refusal
-from settlement import floats
+from settlement import days, floats
 from settlement.floats import BlindCount, Box
 from settlement.models import Break, Count, Counting, Drop, Float, Journal, Message
 from tests import world
@@ -170,7 +171,8 @@ def test_expected_seen_first(night: Night) -> None:
     addresses = [
         "accounts", "accounts/table:PD01:bank", "accounts/table:PD01:bank/entries", f"journals/{journal}",
         f"journals/{opener.journal_id}", f"tables/PD01/rundown?session={at.session.id}",
-        "tables/PD01/rundown?gaming_day=2026-11-29", f"rounds/{told.id}", f"rounds/{told.id}/settlement",
+        f"tables/PD01/rundown?gaming_day={days.of(timezone.now())}", f"rounds/{told.id}",
+        f"rounds/{told.id}/settlement",
         "tables/PD01/sessions", "tables/PD01/rounds", "tables", "audit/entries?table=PD01", "breaks", "flags",
         "accounts?prefix=table:PD01:", "accounts?prefix=variance:", "accounts/cage:C1:vault",
     ]  # fmt: skip

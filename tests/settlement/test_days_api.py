@@ -95,10 +95,12 @@ def test_a_manager_opens_and_closes_a_day_and_everybody_sees_where_it_stands(man
 
 
 def test_a_day_that_is_no_day_or_not_there_is_not_found(manager: Client) -> None:
-    for day in ("2026-13-01", "yesterday", "2026-03-09"):
+    for day in ("2026-13-01", "yesterday", "2026-W11-1"):
         assert manager.get(f"/api/v1/days/{day}").status_code == 404
         assert manager.get(f"/api/v1/days/{day}/report").status_code == 404
-    assert posted(manager, "days/2026-03-09/close")[1]["code"] == "day_not_running"
+    for day in ("2026-03-09", "0001-01-02", "9999-12-31"):
+        status, refused = posted(manager, f"days/{day}/close")
+        assert (status, list(refused["fields"])) == (422, ["day"])
 
 
 def test_the_list_goes_on_from_where_it_ended(manager: Client) -> None:

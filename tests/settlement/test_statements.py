@@ -14,6 +14,7 @@ import pytest
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
+from django.utils import timezone
 
 from audit.models import LogEntry
 from casino.models import Person
@@ -278,7 +279,7 @@ def test_a_line_that_another_file_said_before_is_one_too_many() -> None:
 
 def test_the_right_amount_on_the_next_gaming_day_clears_with_its_pair() -> None:
     a_deposit("A17", 500_00, "CR-1")
-    take(theirs({"amount": 500_00}, day=NEXT))
+    take(theirs({"amount": 500_00}, day=NEXT), at=NOW + timedelta(days=1))
     assert match(day=NEXT).matched == 1
     assert states() == [("CUTOFF", "matched")]
 
@@ -464,7 +465,7 @@ def test_a_rule_of_matching_needs_two_managers() -> None:
         "kind": "EXT_FEE",
         "accounts": "player:",
         "most": 150,
-        "first_day": "2026-03-01",
+        "first_day": days.of(timezone.now()).isoformat(),
     }
     assert said(cage.asks("POST", "matching-rules", rule | {"badge": "M01", "pin": world.PIN})) == (
         403,

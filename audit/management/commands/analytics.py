@@ -16,7 +16,7 @@ from rich.table import Table
 
 from audit import analytics
 from audit.models import Analysis, AnalysisResult
-from casino import events
+from casino import events, values
 from casino.refusals import Refusal
 from settlement import days
 
@@ -111,9 +111,9 @@ def _day(written: str) -> date:
     if not written:
         return days.of(timezone.now()) - timedelta(days=1)
     try:
-        return date.fromisoformat(written)
-    except ValueError as fault:
-        raise CommandError(f"{written!r} is no day: {fault}") from fault
+        return days.asked(now=timezone.now()).require(values.day(written))
+    except values.Wrong as wrong:
+        raise CommandError(f"--day {written!r}: {wrong.why}") from wrong
 
 
 def _request() -> str:

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from audit import dossier
-from casino import events
+from casino import events, values
 from casino.refusals import Refusal
 
 
@@ -20,11 +20,16 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "round", type=UUID, metavar="ROUND", help="the round's id, or with --dispute a dispute's"
+            "round", type=values.uuid, metavar="ROUND", help="the round's id, or with --dispute a dispute's"
         )
         parser.add_argument("--dispute", action="store_true", help="the id is a dispute's")
         parser.add_argument(
-            "--kept", action="append", type=int, default=[], metavar="SIZE", help="of a checkpoint you keep"
+            "--kept",
+            action="append",
+            type=values.whole,
+            default=[],
+            metavar="SIZE",
+            help="of a checkpoint you keep",
         )
         parser.add_argument(
             "--to", type=Path, metavar="FILE", help="where to write it; - for standard output"

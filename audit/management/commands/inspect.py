@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sys
-from datetime import UTC, date, datetime, time
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
-from zoneinfo import ZoneInfo
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 from rich.console import Console
@@ -16,7 +14,8 @@ from rich.progress import Progress
 
 from audit import inspection, seal
 from audit.models import Inspection
-from casino import events
+from casino import events, values
+from settlement import days
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -29,7 +28,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--from", dest="since", default="", metavar="TIME", help="2026-03-01 or 2026-03-01T06:00Z"
+            "--from", dest="since", default="", metavar="TIME", help="2026-03-01 or 2026-03-01T06:00:00Z"
         )
         parser.add_argument(
             "--to", dest="until", default="", metavar="TIME", help="not included; now where left out"
@@ -74,18 +73,16 @@ class Command(BaseCommand):
 
 
 def _instant(written: str) -> datetime | None:
-    """Read an instant; a bare day begins at the house's start hour, a time without a zone is the house's."""
+    """Read an instant, or a gaming day, which is the instant of its beginning."""
     if not written:
         return None
-    zone = ZoneInfo(str(settings.PROPERTY["zone"]))
+    now = timezone.now()
     try:
-        if len(written) == len("2026-03-01"):
-            hour = int(settings.PROPERTY["day_start_hour"])
-            return datetime.combine(date.fromisoformat(written), time(hour), tzinfo=zone)
-        found = datetime.fromisoformat(written)
-    except ValueError as fault:
-        raise CommandError(f"{written!r} is no time: {fault}") from fault
-    return found if found.tzinfo else found.replace(tzinfo=zone)
+        if "T" in written:
+            return days.happened(now=now).require(values.instant(written))
+        return days.bounds(days.asked(now=now).require(values.day(written)))[0]
+    except values.Wrong as wrong:
+        raise CommandError(f"{written!r}: {wrong.why}") from wrong
 
 
 def _request() -> str:

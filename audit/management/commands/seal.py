@@ -58,15 +58,15 @@ class _Ended:
     """True once somebody asked the process to end."""
 
     def __init__(self) -> None:
-        self.asked = False
+        self.query = False
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask)
 
     def _ask(self, number: int, frame: object) -> None:
-        self.asked = True
+        self.query = True
 
     def __bool__(self) -> bool:
-        return self.asked
+        return self.query
 
 
 def _number_all() -> None:

@@ -13,18 +13,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from datetime import date
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from casino import events
-from settlement import reconcile
+from casino import events, values
+from settlement import days, reconcile
 from settlement.models import Run
 
 OWN = tuple(level for level in reconcile.LEVELS if level != "R5")
@@ -35,14 +35,26 @@ class Command(BaseCommand):
     help = "Compares the books of a gaming day and prints what they came to."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--day", type=date.fromisoformat, help="the gaming day (YYYY-MM-DD)")
+        parser.add_argument("--day", type=values.day, help="the gaming day (YYYY-MM-DD)")
         parser.add_argument("--levels", default=",".join(reconcile.LEVELS), help="R0,R1,… (default: all)")
-        parser.add_argument("--chunk", type=int, help="records in one chunk")
-        parser.add_argument("--workers", type=int, default=1, help="processes that compare")
         parser.add_argument(
-            "--wait", type=int, default=60, help="seconds to wait for chunks that others hold"
+            "--chunk", type=partial(values.whole, least=1, most=1_000_000), help="records in one chunk"
         )
-        parser.add_argument("--join", type=UUID, metavar="RUN", help="only help with a run that was begun")
+        parser.add_argument(
+            "--workers",
+            type=partial(values.whole, least=1, most=64),
+            default=1,
+            help="processes that compare",
+        )
+        parser.add_argument(
+            "--wait",
+            type=partial(values.whole, most=86_400),
+            default=60,
+            help="seconds to wait for chunks that others hold",
+        )
+        parser.add_argument(
+            "--join", type=values.uuid, metavar="RUN", help="only help with a run that was begun"
+        )
         parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
     def handle(self, **options: Any) -> None:
@@ -51,6 +63,10 @@ class Command(BaseCommand):
             return
         if options["day"] is None:
             raise SystemExit("--day is missing")
+        try:
+            days.asked(now=timezone.now()).require(options["day"])
+        except values.OutOfBounds as wrong:
+            raise CommandError(f"--day: {wrong.why}") from wrong
         levels = tuple(options["levels"].split(","))
         run = events.attempt(
             lambda _: reconcile.begin(
