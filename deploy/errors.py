@@ -7,7 +7,7 @@ request's id, answered with that id and nothing of the inside.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
@@ -27,7 +27,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from casino import events, refusals
-from casino.api import door
+from casino.api import door, problems, wording
 from casino.refusals import Refusal
 
 log = logging.getLogger("pokdeng.errors")
@@ -53,7 +53,7 @@ def problem(raised: Exception, context: Mapping[str, Any]) -> Response:
         refusal = Refusal("unavailable" if down else "internal_error")
     elif refusal.code not in NOT_WITNESSED and not refusal.witnessed:
         _witness(refusal, request)
-    return _answer(refusal, request)
+    return problems.answer(refusal, request)
 
 
 _FORESEEN: tuple[tuple[type[Exception], str], ...] = (
@@ -82,41 +82,11 @@ def _refusal_of(raised: Exception) -> Refusal | None:
     if isinstance(raised, Refusal):
         return raised
     if isinstance(raised, exceptions.ValidationError):
-        return _of_validation(raised)
+        return wording.refusal_of(raised)
     if isinstance(raised, exceptions.PermissionDenied) and "CSRF" in str(raised.detail):
         return Refusal("csrf_failed")
     code = next((code for kind, code in _FORESEEN if isinstance(raised, kind)), None)
     return Refusal(code) if code else None
-
-
-_CODES = {"required": "missing_field", "unknown_field": "unknown_field"}
-_NOT_ALLOWED = frozenset(
-    {"min_value", "max_value", "max_length", "min_length", "invalid_choice", "blank", "empty", "not_allowed"}
-)
-
-
-def _of_validation(raised: exceptions.ValidationError) -> Refusal:
-    """The first of its kind decides code and status: what cannot be read goes before what is not allowed."""
-    found = list(_flat(raised.get_full_details(), ""))
-    codes = [
-        _CODES.get(code, "invalid_value" if code in _NOT_ALLOWED else "malformed") for _, _, code in found
-    ]
-    order = ("malformed", "unknown_field", "missing_field", "invalid_value")
-    code = min(codes, key=order.index, default="malformed")
-    return Refusal(code, fields={path: message for path, message, _ in found})
-
-
-def _flat(details: Any, path: str) -> Iterator[tuple[str, str, str]]:
-    if isinstance(details, dict) and set(details) == {"message", "code"} and isinstance(details["code"], str):
-        yield path, str(details["message"]), details["code"]
-    elif isinstance(details, dict):
-        for name, inner in details.items():
-            here = "" if name == "non_field_errors" else str(name)
-            yield from _flat(inner, f"{path}.{here}" if path and here else path or here)
-    elif isinstance(details, list):
-        for place, inner in enumerate(details):
-            # A list of messages about one field; a list field's own items come as a dict of places.
-            yield from _flat(inner, path if "message" in inner else f"{path}.{place}")
 
 
 def _witness(refusal: Refusal, request: Any) -> None:
@@ -131,25 +101,11 @@ def _witness(refusal: Refusal, request: Any) -> None:
     if actor.kind == "public" and refusal.code != "csrf_failed":
         return
     try:
-        with events.act(actor=actor, request_id=door.request_id(request), now=timezone.now()):
+        with events.act(actor=actor, request_id=problems.request_id(request), now=timezone.now()):
             door.witness_refusal(refusal, method=str(request.method), path=request.path)
     except Exception:
         # The refusal stands whether or not it could be written down.
         log.exception("a refusal could not be witnessed")
-
-
-def _answer(refusal: Refusal, request: Any) -> Response:
-    language = door.language_of(request)
-    document = door.problem_of(refusal, language) | {
-        "instance": request.path,
-        "request_id": door.request_id(request),
-    }
-    headers = {"Content-Language": language}
-    if refusal.status == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    if refusal.status in (429, 503):
-        headers["Retry-After"] = str(refusal.extra.get("retry_after", 2))
-    return Response(document, status=refusal.status, headers=headers, content_type="application/problem+json")
 
 
 # What is answered before any door was found, or where none is: Django's own pages, and under /api/ the same shape.
@@ -160,16 +116,12 @@ def _of_the_api(request: HttpRequest) -> bool:
 
 
 def _problem(request: HttpRequest, code: str) -> HttpResponse:
-    language = door.language_of(request)
-    document = door.problem_of(Refusal(code), language) | {
-        "instance": request.path,
-        "request_id": str(getattr(request, "request_id", "")),
-    }
+    document = problems.document(Refusal(code), request)
     return JsonResponse(
         document,
         status=document["status"],
-        headers={"Content-Language": language},
-        content_type="application/problem+json",
+        headers={"Content-Language": problems.language_of(request)},
+        content_type=problems.MEDIA_TYPE,
     )
 
 

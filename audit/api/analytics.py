@@ -16,6 +16,7 @@ from audit.models import Analysis, AnalysisResult
 from casino.api.door import Day, Door, PageQuery, Query, Shape, SignedMoney, described, money
 from casino.api.operations import refuses
 from casino.events import Act
+from casino.models import Standing
 from casino.refusals import Refusal
 from settlement.api.bounds import day_asked
 
@@ -176,7 +177,7 @@ DeckRoundsShown = described(
                 "id": serializers.UUIDField(),
                 "number": serializers.IntegerField(allow_null=True),
                 "session": serializers.UUIDField(),
-                "standing": serializers.CharField(),
+                "standing": serializers.ChoiceField(Standing.values, allow_blank=True),
                 "opened_at": serializers.DateTimeField(),
                 "cards_seen": serializers.IntegerField(),
                 "revision": serializers.IntegerField(allow_null=True),
@@ -199,6 +200,7 @@ class DeckRounds(Door):
         operation_id="listDeckRounds",
         responses={200: DeckRoundsShown},
     )
+    @refuses("invalid_value")
     def get(self, request: Request, round: UUID) -> Response:
         """List the rounds of the deck that a round was played with, since it was opened or counted."""
         page = self.page

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -140,10 +140,15 @@ REASON_CODES = ("seen_on_video", "cards_seen", "admitted", "device_error", "no_e
 """Why these facts are proposed; the note says more."""
 
 
+@extend_schema_field(payloads.fact_schema(reasoned=False))
+class FactGiven(serializers.DictField):
+    """A fact to choose; the proposal's reason is its reason."""
+
+
 class ProposalShape(Shape):
     token = Id()
     facts = serializers.ListField(
-        child=serializers.DictField(),
+        child=FactGiven(),
         min_length=1,
         max_length=20,
         help_text="card_ruled, card_removed, hold_waived, round_voided, or stands alone; without reasons of their own",
@@ -222,7 +227,7 @@ class DecideShape(Shape):
 
     sha256 = serializers.RegexField(r"^[0-9a-f]{64}\Z", required=False)
     token = Id(required=False)
-    facts = serializers.ListField(child=serializers.DictField(), min_length=1, max_length=20, required=False)
+    facts = serializers.ListField(child=FactGiven(), min_length=1, max_length=20, required=False)
     reason_code = serializers.ChoiceField(REASON_CODES, required=False)
     note = serializers.CharField(max_length=2000, required=False, default="", allow_blank=True)
     pin = serializers.CharField(

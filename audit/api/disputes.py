@@ -14,8 +14,10 @@ from rest_framework.response import Response
 from audit import disputes
 from audit.models import Decision, Dispute, Proposal
 from casino import people
+from casino.api import payloads
 from casino.api.door import Door, Id, OneOf, PageQuery, Shape, SignedMoney, described, money
 from casino.api.operations import refuses
+from casino.api.shapes import written_as
 from casino.events import Act
 from casino.models import Round
 from casino.refusals import Refusal
@@ -23,12 +25,17 @@ from settlement.api import shown
 
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 
+
+def _fact() -> serializers.Field[Any, Any, Any, Any]:
+    return written_as(payloads.fact_schema())
+
+
 ProposalShown = described(
     "Proposal",
     {
         "id": serializers.UUIDField(),
         "ordinal": serializers.IntegerField(),
-        "facts": serializers.ListField(child=serializers.DictField()),
+        "facts": serializers.ListField(child=_fact()),
         "consequences": shown.ConsideredShown(),
         "sha256": serializers.CharField(),
         "reason_code": serializers.CharField(),
@@ -45,7 +52,7 @@ DecisionShown = described(
         "proposal": ProposalShown(),
         "decided_by": serializers.UUIDField(),
         "decided_at": serializers.DateTimeField(),
-        "outcome": serializers.CharField(),
+        "outcome": serializers.ChoiceField(["settled", "voided", "stands"]),
         "settlement": serializers.UUIDField(allow_null=True),
     },
 )
@@ -53,7 +60,7 @@ OptionShown = described(
     "Option",
     {
         "sort": serializers.ChoiceField(["answers", "ends"]),
-        "facts": serializers.ListField(child=serializers.DictField()),
+        "facts": serializers.ListField(child=_fact()),
         "consequences": shown.ConsideredShown(),
         "says": described("Said", {"th": serializers.CharField(), "en": serializers.CharField()})(),
     },

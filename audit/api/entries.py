@@ -33,7 +33,7 @@ class EntriesQuery(door.PageQuery):
 
 
 class ActorAnswer(serializers.Serializer[Any]):
-    kind = serializers.CharField()
+    kind = serializers.ChoiceField(["person", "device", "system", "public"])
     id = serializers.UUIDField(allow_null=True)
     device = serializers.CharField(help_text="code of the terminal or camera, empty for others")
     role = serializers.CharField()

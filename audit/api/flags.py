@@ -27,7 +27,7 @@ FlagShown = described(
     "Flag",
     {
         "id": serializers.UUIDField(),
-        "kind": serializers.CharField(),
+        "kind": serializers.ChoiceField(sorted(flags.KINDS)),
         "subject": serializers.CharField(),
         "table": serializers.CharField(allow_null=True),
         "round": serializers.UUIDField(allow_null=True),

@@ -33,7 +33,7 @@ _DEVICE: dict[str, Any] = {
     "table": serializers.CharField(),
     "last_number": serializers.IntegerField(),
     "missing": serializers.ListField(child=serializers.ListField(child=serializers.IntegerField())),
-    "stated": serializers.DictField(allow_null=True),
+    "stated": StateShape(allow_null=True, help_text="what it said of itself last"),
     "last_contact_at": serializers.DateTimeField(allow_null=True),
     "revoked_at": serializers.DateTimeField(allow_null=True),
 }

@@ -5,15 +5,12 @@ A door parses, makes one domain call and renders. It reads the clock; nothing be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, TypeVar
 
-from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
-from django.db import connection
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
-from django.utils.translation import get_language_from_request
+from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import BaseRenderer
@@ -22,7 +19,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from casino import devices, events, keys, people, values
-from casino.api import strict_json
+from casino.api import keyed, media_types, strict_json, wording
+from casino.api.problems import request_id
 from casino.api.rights import Declared, principal
 from casino.api.shapes import (
     MOST_NAMED,
@@ -47,7 +45,7 @@ from casino.api.shapes import (
     read_query,
 )
 from casino.events import Act, Fact, Principal
-from casino.models import ApiKey, Device, Person, StoredAnswer
+from casino.models import ApiKey, Device, Person
 from casino.refusals import Refusal
 
 T = TypeVar("T")
@@ -177,53 +175,41 @@ class Door(APIView):
 
     def body(self, shape: type[Shape]) -> dict[str, Any]:
         """Return the body as ``shape`` reads it; refuses unknown fields and wrong values by their path."""
-        media_type = (self.request.content_type or "").partition(";")[0].strip()
-        if media_type != "application/json":
+        if media_types.of(self.request) != media_types.JSON:
             raise Refusal("unsupported_media_type")
         parsed = shape(data=strict_json.read(self.request.body))
-        parsed.is_valid(raise_exception=True)
+        try:
+            parsed.is_valid(raise_exception=True)
+        except serializers.ValidationError as wrong:
+            raise wording.refusal_of(wrong, parsed) from None
         return parsed.validated_data
 
     def once(self, prepare: Callable[[], T], do: Callable[[Act, T], tuple[int, dict[str, Any]]]) -> Response:
-        """Answer one ``Idempotency-Key`` once: the same request again gets the first answer, refusals included.
+        """Answer one ``Idempotency-Key`` once: the same request again gets the first answer, byte for byte, and a
+        refusal too, that of a body which cannot be read among them.
 
         The key is looked up before anything is validated. ``prepare`` then reads the body and checks secrets,
         outside of any act (a wrong secret must be counted, not rolled back); ``do`` gets what it returned, and
         answers status and body. The key is claimed inside the act and stored with it.
         """
-        key = _key_of(self.request)
-        client = f"{self.principal.kind}:{self.principal.code}"  # a system's, whichever of its keys it uses
-        prints = _fingerprints(self.request)
-        stored = _stored(client, key, prints)
+        # A system's client is the system, whichever of its keys it uses.
+        key = keyed.Key(self.request, client=f"{self.principal.kind}:{self.principal.code}")
+        stored = key.stored()
         if stored is not None:
             return stored
 
         def claimed(act: Act) -> Response:
-            again = _claim(client, key, prints)
-            if again is not None:
-                return again
-            status, answer = do(act, prepared)
-            _store(act, client, key, prints[0], status, answer)
-            return Response(answer, status=status)
+            again = key.claim()
+            return again if again is not None else key.keep(act, *do(act, prepared))
 
         try:
             prepared = prepare()
             return self.act(claimed)
         except Refusal as refusal:
             refused = refusal
-            if refused.code not in _NOT_REMEMBERED:
-                self.act(lambda act: _remember(act, client, key, prints, refused))
+            if refused.code not in keyed.NOT_REMEMBERED:
+                self.act(lambda act: key.remember(act, refused, self.request))
             raise
-
-
-def request_id(request: Any) -> str:
-    """Return the id that the service gave the request."""
-    return str(getattr(request, "request_id", "") or getattr(request._request, "request_id", ""))
-
-
-def language_of(request: Any) -> str:
-    """Return the language that a request asks for: ``th`` or ``en``."""
-    return "th" if get_language_from_request(request).startswith("th") else "en"
 
 
 def witness_refusal(refusal: Refusal, *, method: str, path: str) -> None:
@@ -237,76 +223,3 @@ def witness_refusal(refusal: Refusal, *, method: str, path: str) -> None:
             )
         ]
     )
-
-
-# The one writer of StoredAnswer.
-
-_NOT_REMEMBERED = frozenset(
-    {"idempotency_key_running", "idempotency_key_reused", "not_signed_in", "wrong_secret", "too_many_tries"}
-)
-
-
-def _key_of(request: Request) -> str:
-    key = request.headers.get("Idempotency-Key", "").strip()
-    if len(key) >= 2 and key[0] == key[-1] == '"':
-        key = key[1:-1]
-    if not 1 <= len(key) <= 200:
-        raise Refusal("idempotency_key_missing")
-    return key
-
-
-def _fingerprints(request: Request) -> list[bytes]:
-    """Return what a request is known by, under the secret key in use and under those that went before it.
-
-    Keyed, because a body may hold a PIN: whoever reads the stored print must not be able to try PINs against it.
-    """
-    written = b"\n".join([str(request.method).encode(), request.path.encode(), request.body])
-    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return [salted_hmac("idempotency", written, secret=key, algorithm="sha256").digest() for key in keys]
-
-
-def _stored(client: str, key: str, prints: Sequence[bytes]) -> Response | None:
-    found = StoredAnswer.objects.filter(client=client, key=key).first()
-    if found is None:
-        return None
-    if bytes(found.request_sha256) not in prints:
-        raise Refusal("idempotency_key_reused")
-    media_type = "application/json" if found.status < 400 else "application/problem+json"
-    return Response(
-        found.body, status=found.status, headers={"Idempotency-Replayed": "true"}, content_type=media_type
-    )
-
-
-def _claim(client: str, key: str, prints: Sequence[bytes]) -> Response | None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [f"idempotency:{client}:{key}"]
-        )
-        (free,) = cursor.fetchone()
-    if not free:
-        raise Refusal("idempotency_key_running")
-    return _stored(client, key, prints)
-
-
-def _store(act: Act, client: str, key: str, sha256: bytes, status: int, body: dict[str, Any]) -> None:
-    StoredAnswer.objects.create(
-        client=client, key=key, request_sha256=sha256, status=status, body=body, answered_at=act.now
-    )
-
-
-def _remember(act: Act, client: str, key: str, prints: Sequence[bytes], refusal: Refusal) -> None:
-    if _claim(client, key, prints) is None:
-        _store(act, client, key, prints[0], refusal.status, problem_of(refusal))
-
-
-def problem_of(refusal: Refusal, language: str = "en") -> dict[str, Any]:
-    """Return a refusal as a problem document (RFC 9457), without the request's own members."""
-    document: dict[str, Any] = {
-        "type": f"urn:pokdeng:refusal:{refusal.code}",
-        "title": refusal.sentence(language),
-        "status": refusal.status,
-        "code": refusal.code,
-    }
-    if refusal.fields:
-        document["fields"] = refusal.fields
-    return document | {name: value for name, value in refusal.extra.items() if name not in document}

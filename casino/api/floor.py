@@ -12,10 +12,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people, refusals, rounds, tables
-from casino.api import payloads, strict_json
-from casino.api.door import Door, Shape, described, language_of
+from casino.api import media_types, payloads, strict_json
+from casino.api.door import Door, Shape, described
 from casino.api.operations import refuses
 from casino.api.places import TableShown, table_shown
+from casino.api.problems import language_of
 from casino.models import Table
 from casino.refusals import Refusal
 from casino.rounds import Answer, Report
@@ -25,20 +26,12 @@ ONE = "application/cloudevents+json"
 BATCH = "application/cloudevents-batch+json"
 
 
-class CloudEvent(serializers.Serializer[Any]):
-    """For the API's description only: events are read by ``payloads``."""
-
-    specversion = serializers.ChoiceField(["1.0"])
-    id = serializers.UUIDField()
-    source = serializers.CharField(help_text="/devices/{device}")  # type: ignore[assignment]
-    type = serializers.CharField(help_text="pokdeng.{kind}.v1")
-    time = serializers.DateTimeField()
-    subject = serializers.CharField(help_text="rounds/{uuid}")
-    sequence = serializers.CharField(help_text="1, 2, 3 … per device, as text")
-    data = serializers.DictField()  # type: ignore[assignment]
-    person = serializers.UUIDField(required=False)
-    signature = serializers.UUIDField(required=False)
-
+REFUSED = (
+    "invalid_value", "kind_not_allowed", "malformed", "missing_field", "number_used", "opened_twice",
+    "other_tables_round", "round_exists", "sequence_reused", "sequence_too_far", "signature_mismatch",
+    "table_closed", "unknown_field",
+)  # fmt: skip
+"""What an event may be refused for, in a batch or alone."""
 
 EventAnswer = described(
     "EventAnswer",
@@ -46,10 +39,13 @@ EventAnswer = described(
         "id": serializers.CharField(),
         "sequence": serializers.CharField(),
         "outcome": serializers.ChoiceField(["recorded", "duplicate", "refused"]),
-        "code": serializers.CharField(required=False),
+        "code": serializers.ChoiceField(sorted(REFUSED), required=False),
         "status": serializers.IntegerField(required=False),
         "title": serializers.CharField(required=False),
         "fields": serializers.DictField(child=serializers.CharField(), required=False),
+        "round": serializers.UUIDField(
+            required=False, help_text="round_exists: the one that was opened first"
+        ),
     },
 )
 EventAnswers = described("EventAnswers", {"events": EventAnswer(many=True)})
@@ -62,7 +58,10 @@ class TableEvents(Door):
 
     @extend_schema(
         operation_id="recordEvents",
-        request={ONE: CloudEvent, BATCH: CloudEvent(many=True)},
+        request={
+            ONE: {"$ref": "#/components/schemas/CloudEvent"},
+            BATCH: {"$ref": "#/components/schemas/CloudEventBatch"},
+        },
         responses={200: EventAnswers},
         parameters=[
             OpenApiParameter(
@@ -107,7 +106,7 @@ class TableEvents(Door):
 
 
 def _envelopes(request: Request) -> tuple[list[Any], bool]:
-    media_type = (request.content_type or "").partition(";")[0].strip()
+    media_type = media_types.of(request)
     if media_type not in (ONE, BATCH):
         raise Refusal("unsupported_media_type")
     value = strict_json.read(request.body)
@@ -187,7 +186,11 @@ class TableDuty(Door):
         request=DutyShape,
         responses={
             201: described(
-                "DutyChanged", {"role": serializers.CharField(), "since": serializers.DateTimeField()}
+                "DutyChanged",
+                {
+                    "role": serializers.ChoiceField(["dealer", "supervisor"]),
+                    "since": serializers.DateTimeField(),
+                },
             )
         },
     )

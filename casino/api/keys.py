@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from casino import keys
+from casino import keys, people
 from casino.api.door import Door, Instant, PageQuery, Shape, described
 from casino.api.operations import refuses
 from casino.keys import Wanted
@@ -25,7 +25,9 @@ def _codes() -> serializers.Field[Any, Any, Any, Any]:
 
 class KeyShape(Shape):
     system = serializers.RegexField(r"^[a-z0-9_]{1,30}\Z")
-    scopes = serializers.ListField(child=serializers.CharField(max_length=40), min_length=1, max_length=40)
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(sorted(people.scopes_of_keys())), min_length=1, max_length=40
+    )
     tables = _codes()
     cages = _codes()
     wallets = serializers.ChoiceField(
@@ -54,7 +56,7 @@ class RotationShape(Shape):
 _SHOWN: dict[str, Any] = {
     "id": serializers.UUIDField(),
     "system": serializers.CharField(),
-    "scopes": serializers.ListField(child=serializers.CharField()),
+    "scopes": serializers.ListField(child=serializers.ChoiceField(sorted(people.scopes_of_keys()))),
     "tables": serializers.ListField(child=serializers.CharField()),
     "cages": serializers.ListField(child=serializers.CharField()),
     "wallets": serializers.ChoiceField(ApiKey.Wallets.values),

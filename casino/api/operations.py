@@ -20,12 +20,11 @@ ALWAYS = frozenset(
 """Any operation: the query has a NUL in it or a parameter that is not known, a token is none, the answer is asked for
 in another form, or we failed."""
 CLOSED = frozenset({"not_signed_in", "forbidden"})
-WRITES = frozenset({"csrf_failed"})
+WRITES = frozenset({"csrf_failed", "unsupported_media_type", "body_too_large"})
+"""Also those that take no body: one that is sent all the same may be a form, or too long to be looked at."""
 NAMED = frozenset({"not_found"})
-QUERY = frozenset({"malformed", "invalid_value", "missing_field"})
+QUERY = BODY = frozenset({"missing_field", "invalid_value"})
 DATED = frozenset({"invalid_value"})
-BODY = frozenset({"malformed", "unknown_field", "missing_field", "invalid_value", "body_too_large"})
-TYPED = frozenset({"unsupported_media_type"})
 SECRET = frozenset({"wrong_secret", "too_many_tries"})
 KEYED = frozenset({"idempotency_key_missing", "idempotency_key_running", "idempotency_key_reused"})
 
@@ -72,7 +71,7 @@ def codes(
         (named, NAMED),
         (dated, DATED),
         (query, QUERY),
-        (body, BODY | TYPED),
+        (body, BODY),
         (secret, SECRET),
         (keyed, KEYED),
     ):

@@ -54,12 +54,12 @@ def _read(envelope: dict[str, Any], seq: int, sha256: bytes, about: UUID) -> Rep
     event_id = _text(64)(envelope.get("id"), "id")
     kind_match = re.fullmatch(r"pokdeng\.([a-z_]+)\.v1", str(envelope.get("type", "")))
     kind = kind_match[1] if kind_match else ""
-    fields = KINDS.get(kind)
-    if fields is None:
+    check = _DATA.get(kind)
+    if check is None:
         raise Refusal("invalid_value", fields={"type": "no such kind of event"})
     if "data" not in envelope:
         raise Refusal("missing_field", fields={"data": "is missing"})
-    data = _shape(fields)(envelope["data"], "data")
+    data = check(envelope["data"], "data")
     signed_content = b""
     if kind in rounds.NEEDS_SIGNATURE:
         signed_content = content_sha256(envelope["type"], envelope["subject"], envelope["data"])
@@ -136,6 +136,14 @@ def _uuid(value: Any, path: str) -> UUID:
 
 # Checks of single values.
 
+SCHEMAS: dict[Check, dict[str, Any]] = {}
+"""What each check lets in, as JSON Schema: the description of the interface is made from the checks themselves."""
+
+
+def _lets_in(check: Check, **schema: Any) -> Check:
+    SCHEMAS[check] = schema
+    return check
+
 
 def _text(most: int) -> Check:
     def check(value: Any, path: str) -> str:
@@ -145,7 +153,7 @@ def _text(most: int) -> Check:
             raise _not_allowed(path, f"1 to {most} characters")
         return value
 
-    return check
+    return _lets_in(check, type="string", minLength=1, maxLength=most)
 
 
 def _pattern(expression: str, why: str) -> Check:
@@ -158,7 +166,10 @@ def _pattern(expression: str, why: str) -> Check:
             raise _not_allowed(path, why)
         return value
 
-    return check
+    words = expression.split("|")
+    if all(re.fullmatch(r"[a-z_]+", word) for word in words):
+        return _lets_in(check, type="string", enum=words)
+    return _lets_in(check, type="string", pattern=f"^(?:{expression})$", description=why)
 
 
 def _whole(least: int, most: int) -> Check:
@@ -169,7 +180,7 @@ def _whole(least: int, most: int) -> Check:
             raise _not_allowed(path, f"{least} to {most}")
         return value
 
-    return check
+    return _lets_in(check, type="integer", minimum=least, maximum=most)
 
 
 def _card(value: Any, path: str) -> str:
@@ -189,8 +200,11 @@ def _confidence(value: Any, path: str) -> str:
     return str(value)
 
 
-def _sha256(value: Any, path: str) -> str:
-    return str(_pattern(r"[0-9a-f]{64}", "64 hexadecimal digits")(value, path))
+_sha256 = _pattern(r"[0-9a-f]{64}", "64 hexadecimal digits")
+_lets_in(
+    _card, type="string", pattern=f"^[{cards.RANKS}][{cards.SUITS}]$", description="TS: the ten of spades"
+)
+_lets_in(_confidence, type="number", minimum=0, maximum=1)
 
 
 def _shape(fields: Mapping[str, tuple[Check, bool]]) -> Check:
@@ -210,7 +224,13 @@ def _shape(fields: Mapping[str, tuple[Check, bool]]) -> Check:
                 raise Refusal("missing_field", fields={f"{path}.{name}": "is missing"})
         return found
 
-    return check
+    return _lets_in(
+        check,
+        type="object",
+        properties={name: SCHEMAS[inner] for name, (inner, _) in fields.items()},
+        required=[name for name, (_, needed) in fields.items() if needed],
+        additionalProperties=False,
+    )
 
 
 def _list(inner: Check, most: int) -> Check:
@@ -221,7 +241,7 @@ def _list(inner: Check, most: int) -> Check:
             raise _not_allowed(path, f"1 to {most} items")
         return [inner(item, f"{path}.{place}") for place, item in enumerate(value)]
 
-    return check
+    return _lets_in(check, type="array", items=SCHEMAS[inner], minItems=1, maxItems=most)
 
 
 def _multiples(value: Any, path: str) -> dict[str, int]:
@@ -230,8 +250,7 @@ def _multiples(value: Any, path: str) -> dict[str, int]:
     if len(value) > 400:
         raise _not_allowed(path, "at most 400 wagers")
     return {
-        _wager(name, f"{path}.{name}"[:80]): _whole(-10, 10)(item, f"{path}.{name}")
-        for name, item in value.items()
+        _wager(name, f"{path}.{name}"[:80]): _multiple(item, f"{path}.{name}") for name, item in value.items()
     }
 
 
@@ -247,7 +266,7 @@ def _one_of(*choices: Mapping[str, tuple[Check, bool]]) -> Check:
             raise Refusal("unknown_field", fields={f"{path}.{name}"[:200]: "is not known here"})
         return by_name[name](value, path)
 
-    return check
+    return _lets_in(check, oneOf=[SCHEMAS[shape] for shape in by_name.values()])
 
 
 _hand = _pattern(r"p(?:[1-9]|1[0-6])|shared|junk[1-9]|dealer", "p1 to p16, shared, junk1 to junk9, or dealer")
@@ -258,6 +277,14 @@ _money = _shape(
 )
 _paid = _shape(
     {"amount": (_whole(0, 10 * MOST_STAKE), True), "currency": (_pattern(r"[A-Z]{3}", "three letters"), True)}
+)
+_multiple = _whole(-10, 10)
+_lets_in(
+    _multiples,
+    type="object",
+    propertyNames=SCHEMAS[_wager],
+    additionalProperties=SCHEMAS[_multiple],
+    maxProperties=400,
 )
 _position = _whole(1, 6)
 _direction = _pattern(r"clockwise|counter_clockwise", "clockwise or counter_clockwise")
@@ -270,6 +297,7 @@ def _person_id(value: Any, path: str) -> str:
     return str(_uuid(value, path))
 
 
+_lets_in(_person_id, type="string", format="uuid")
 _owner = _one_of(_seat, _wallet, {"person": (_person_id, True)})
 _slot = {"hand": (_hand, True), "position": (_position, True)}
 _ruled_stake = _shape(
@@ -326,6 +354,34 @@ KINDS: dict[str, dict[str, tuple[Check, bool]]] = {
     "note": {"text": (_text(2000), True), "kind": (_pattern(r"[a-z_]{1,40}", "a short word"), False)},
 }
 """The kinds a device may report, and the data of each: (check, must be there)."""
+FROM_CAMERAS, SIGNED = rounds.CAMERA_KINDS, rounds.NEEDS_SIGNATURE
+_DATA = {kind: _shape(fields) for kind, fields in KINDS.items()}
+_nothing = _shape({})
+
+
+def data_schema(kind: str) -> dict[str, Any]:
+    """Return what an event's data of this kind may be, as JSON Schema."""
+    return SCHEMAS[_DATA[kind]]
+
+
+def fact_schema(*, reasoned: bool = True) -> dict[str, Any]:
+    """Return what a decision may choose, as JSON Schema; ``reasoned`` where each fact has its reason with it."""
+    chosen = [(kind, data_schema(kind)) for kind in sorted(rounds.DECIDED_KINDS)] + [
+        ("stands", SCHEMAS[_nothing])
+    ]
+    return {
+        "oneOf": [
+            data
+            | {
+                "properties": {
+                    "kind": {"type": "string", "const": kind},
+                    **{name: one for name, one in data["properties"].items() if reasoned or name != "reason"},
+                },
+                "required": ["kind", *(name for name in data["required"] if reasoned or name != "reason")],
+            }
+            for kind, data in chosen
+        ]
+    }
 
 
 def ruling(kind: str, value: Any, path: str) -> dict[str, Any]:
@@ -341,7 +397,7 @@ def chosen_fact(value: Any, path: str) -> dict[str, Any]:
     kind = value["kind"]
     data = {name: item for name, item in value.items() if name != "kind"}
     if kind == "stands":
-        return {"kind": kind, **_shape({})(data, path)}
+        return {"kind": kind, **_nothing(data, path)}
     if kind not in rounds.DECIDED_KINDS:
         raise _not_allowed(f"{path}.kind", " · ".join(sorted({*rounds.DECIDED_KINDS, "stands"})))
-    return {"kind": kind, **_shape(KINDS[kind])(data, path)}
+    return {"kind": kind, **_DATA[kind](data, path)}

@@ -299,6 +299,7 @@ class OwnSecrets(Door):
     declares: ClassVar = {"PUT": "own_session"}
 
     @extend_schema(operation_id="changeSecrets", request=SecretsShape, responses={204: None})
+    @refuses("not_found", "person_ended")
     def put(self, request: Request) -> Response:
         """Choose another password, another PIN, or both, with the password in use. Sessions begun with another password
         end, this one too."""

@@ -13,10 +13,12 @@ from typing import Any, NoReturn, TypeVar
 from uuid import UUID
 
 from django.db.models import Model, QuerySet
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 
 from casino import values
+from casino.api import wording
 from casino.refusals import Refusal
 
 T = TypeVar("T")
@@ -43,7 +45,14 @@ def described(
     name: str, fields: dict[str, serializers.Field[Any, Any, Any, Any]]
 ) -> type[serializers.Serializer[Any]]:
     """Return the shape of an answer under ``name``, for the API's description alone."""
-    return type(name, (serializers.Serializer,), fields)
+    return type(name, (serializers.Serializer,), dict(fields))  # which the class takes its fields out of
+
+
+def written_as(schema: dict[str, Any], **said: Any) -> serializers.Field[Any, Any, Any, Any]:
+    """Return a field of an answer that is described by this JSON Schema, for the API's description alone."""
+    kind = type("WrittenAs", (serializers.JSONField,), {})
+    field: serializers.Field[Any, Any, Any, Any] = extend_schema_field(schema)(kind)(**said)
+    return field
 
 
 # Single values.
@@ -186,7 +195,10 @@ def read_query(request: Request, shape: type[Query] | None) -> dict[str, Any]:
             "malformed", fields=dict.fromkeys((name[:200] for name in repeated[:MOST_NAMED]), "given twice")
         )
     read = (shape or Query)(data=given.dict())
-    read.is_valid(raise_exception=True)
+    try:
+        read.is_valid(raise_exception=True)
+    except serializers.ValidationError as wrong:
+        raise wording.refusal_of(wrong, read) from None
     return dict(read.validated_data)
 
 

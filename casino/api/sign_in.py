@@ -13,9 +13,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people
-from casino.api.door import Door, Shape, described, request_id
+from casino.api.door import Door, Shape, described
+from casino.api.problems import request_id
 from casino.api.rights import origin
-from casino.models import Person
+from casino.models import Person, Role
 from casino.refusals import Refusal
 
 
@@ -29,7 +30,7 @@ SignedInAs = described(
     {
         "id": serializers.UUIDField(),
         "badge": serializers.CharField(),
-        "role": serializers.CharField(),
+        "role": serializers.ChoiceField(Role.values),
         "permissions": serializers.ListField(child=serializers.CharField()),
         "csrf_token": serializers.CharField(help_text="send it as X-CSRFToken with every write"),
     },

@@ -70,17 +70,28 @@ class ApiKey(models.Model):
 
 
 class StoredAnswer(models.Model):
-    """The first answer given to a client's Idempotency-Key; the row lives for ever and commits with its act."""
+    """The first answer given to a client's Idempotency-Key; the row lives for ever and commits with its act.
+
+    ``content`` are the answer's bytes, sent again as they are; ``language`` is that of a refusal's sentences. What was
+    stored by a release that did not keep bytes has its ``body`` instead.
+    """
 
     id = models.BigAutoField(primary_key=True)
     client = models.CharField(max_length=120)
     key = models.CharField(max_length=200)
     request_sha256 = models.BinaryField(max_length=32)
     status = models.IntegerField()
-    body = models.JSONField()
+    body = models.JSONField(null=True)
+    content = models.BinaryField(null=True)
+    media_type = models.CharField(max_length=60, default="", db_default="")
+    language = models.CharField(max_length=10, default="", db_default="")
     answered_at = models.DateTimeField()
 
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["client", "key"], name="stored_answer_once_per_client_and_key"),
+            models.CheckConstraint(
+                condition=Q(body=None, content__isnull=False) | Q(body__isnull=False, content=None),
+                name="stored_answer_is_bytes_or_of_before",
+            ),
         ]

@@ -5,13 +5,14 @@ from casino.rounds.batch import append
 from casino.rounds.decisions import KINDS as DECIDED_KINDS
 from casino.rounds.decisions import decide, dispute, still
 from casino.rounds.mispays import MispayFound, mispays_found
-from casino.rounds.reports import NEEDS_SIGNATURE, NEVER_LATE, Answer, Report
+from casino.rounds.reports import CAMERA_KINDS, NEEDS_SIGNATURE, NEVER_LATE, Answer, Report
 from casino.rounds.rulings import KINDS as RULED_KINDS
 from casino.rounds.rulings import rule
 from casino.rounds.standings import Recorded, Told, due, recorded, stand
 from casino.rounds.waivers import waive_gap, waive_rounds
 
 __all__ = [
+    "CAMERA_KINDS",
     "DECIDED_KINDS",
     "NEEDS_SIGNATURE",
     "NEVER_LATE",

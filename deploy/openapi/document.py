@@ -8,7 +8,7 @@ from typing import Any
 from drf_spectacular.generators import SchemaGenerator
 
 from deploy import errors  # noqa: F401  registers what a failure of ours is answered with
-from deploy.openapi import problems, security
+from deploy.openapi import events, messages, problems, security
 
 
 @lru_cache(maxsize=1)
@@ -16,6 +16,7 @@ def document() -> dict[str, Any]:
     """Return the description; the same object each time, so do not change it."""
     made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
     components = made["components"]
-    components["schemas"]["Problem"] = problems.problem()
+    components["schemas"] |= {"Problem": problems.problem(), **events.components(), **messages.components()}
+    made["webhooks"] = messages.webhooks()
     components["securitySchemes"] = security.schemes()
     return made

@@ -17,7 +17,7 @@ from casino.api.operations import refuses
 from casino.models import Role
 from casino.refusals import Refusal
 from settlement import floats
-from settlement.models import Account, AccountKind, Entry, Journal
+from settlement.models import Account, AccountKind, Entry, Journal, JournalKind
 
 OF_A_TABLE = (
     AccountKind.BANK,
@@ -33,7 +33,7 @@ AccountShown = described(
     "Account",
     {
         "code": serializers.CharField(),
-        "kind": serializers.CharField(),
+        "kind": serializers.ChoiceField(AccountKind.values),
         "balance": SignedMoney(allow_null=True),
         "held": SignedMoney(allow_null=True),
         "available": SignedMoney(allow_null=True),
@@ -220,7 +220,7 @@ class JournalDetail(Door):
                 "Journal",
                 {
                     "id": serializers.UUIDField(),
-                    "kind": serializers.CharField(),
+                    "kind": serializers.ChoiceField(JournalKind.values),
                     "key": serializers.CharField(),
                     "gaming_day": serializers.DateField(),
                     "orig_day": serializers.DateField(allow_null=True),

@@ -22,12 +22,12 @@ from settlement import breaks
 from settlement.api.bounds import day_asked
 from settlement.api.reconcile import KEY
 from settlement.ledger import Posting
-from settlement.models import Break, BreakCode, BreakState, BreakStep, Resolution
+from settlement.models import Break, BreakCode, BreakState, BreakStep, Resolution, Severity
 
 StepShown = described(
     "BreakStep",
     {
-        "state": serializers.CharField(),
+        "state": serializers.ChoiceField(BreakState.values),
         "by": serializers.UUIDField(allow_null=True),
         "reason": serializers.CharField(),
         "taken_at": serializers.DateTimeField(),
@@ -35,15 +35,15 @@ StepShown = described(
 )
 BREAK_FIELDS: dict[str, serializers.Field[Any, Any, Any, Any]] = {
     "id": serializers.UUIDField(),
-    "code": serializers.CharField(),
+    "code": serializers.ChoiceField(BreakCode.values),
     "meaning": described("BreakMeaning", {"en": serializers.CharField(), "th": serializers.CharField()})(),
-    "severity": serializers.CharField(),
+    "severity": serializers.ChoiceField(Severity.values),
     "clears_itself": serializers.BooleanField(),
     "subject": serializers.CharField(),
     "fingerprint": serializers.CharField(),
     "difference": SignedMoney(allow_null=True),
     "detail": serializers.DictField(allow_null=True, help_text="For who may see expected figures."),
-    "state": serializers.CharField(),
+    "state": serializers.ChoiceField(BreakState.values),
     "age": serializers.CharField(),
     "fell_due_at": serializers.DateTimeField(),
     "found_at": serializers.DateTimeField(),
@@ -131,6 +131,7 @@ class Breaks(Door):
             )
         },
     )
+    @refuses("invalid_value")
     def get(self, request: Request) -> Response:
         """List a page of breaks by keyset."""
         page, asked = self.page, self.query

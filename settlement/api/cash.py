@@ -19,7 +19,7 @@ from settlement import days
 from settlement.api.bounds import day_asked
 from settlement.api.files import Csv, attachment
 from settlement.cashier import report
-from settlement.models import CashAct
+from settlement.models import CashAct, CashKind, Means
 
 CashReported = described(
     "CashReported",
@@ -34,9 +34,9 @@ CashLogged = described(
     "CashLogged",
     {
         "act": serializers.UUIDField(),
-        "kind": serializers.CharField(),
+        "kind": serializers.ChoiceField(CashKind.values),
         "direction": serializers.ChoiceField(["in", "out"]),
-        "means": serializers.CharField(),
+        "means": serializers.ChoiceField(Means.values),
         "person": serializers.CharField(),
         "amount": SignedMoney(),
         "cage": serializers.CharField(),

@@ -52,7 +52,7 @@ CountingShown = described(
     "Counting",
     {
         "counting": serializers.UUIDField(),
-        "kind": serializers.CharField(),
+        "kind": serializers.ChoiceField(CountKind.values),
         "state": serializers.ChoiceField(["open", "accepted", "withdrawn"]),
         "count": serializers.UUIDField(allow_null=True),
         "needs": serializers.ChoiceField(["first", "second", "third", ""], help_text="who counts next"),

@@ -11,7 +11,7 @@ from casino.api.door import Door, SignedMoney, described, money
 from casino.models import Person
 from casino.refusals import Refusal
 from settlement import slips
-from settlement.models import PaySlip, PaySlipState, Slip, SlipStep
+from settlement.models import PaySlip, PaySlipState, Slip, SlipState, SlipStep
 
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 CAGE = r"^[A-Z0-9]{1,20}\Z"
@@ -21,10 +21,10 @@ PiecesShown = described(
 )
 _SHOWN: dict[str, Any] = {
     "id": serializers.UUIDField(),
-    "kind": serializers.CharField(),
+    "kind": serializers.ChoiceField(Slip.Kind.values),
     "table": serializers.CharField(),
     "session": serializers.UUIDField(),
-    "state": serializers.CharField(),
+    "state": serializers.ChoiceField(SlipState.values),
     "number": serializers.CharField(allow_null=True),
     "manual": serializers.BooleanField(),
     "manual_number": serializers.CharField(allow_null=True),
@@ -39,7 +39,7 @@ SlipShown = described("Slip", _SHOWN)
 StepShown = described(
     "SlipStep",
     {
-        "step": serializers.CharField(),
+        "step": serializers.ChoiceField(SlipStep.Step.values),
         "by": serializers.UUIDField(),
         "second": serializers.UUIDField(allow_null=True),
         "lines": PiecesShown(many=True),
@@ -107,7 +107,7 @@ _CLAIM: dict[str, Any] = {
     "round": serializers.UUIDField(),
     "wager": serializers.CharField(),
     "revision": serializers.IntegerField(),
-    "state": serializers.CharField(),
+    "state": serializers.ChoiceField(PaySlipState.values),
     "stopped": serializers.CharField(allow_null=True),
     "amount": SignedMoney(),
     "settled_before": SignedMoney(),

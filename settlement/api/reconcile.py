@@ -49,7 +49,7 @@ RunShown = described(
     "Reconciliation",
     {
         "id": serializers.UUIDField(),
-        "kind": serializers.CharField(),
+        "kind": serializers.ChoiceField(Run.Kind.values),
         "gaming_day": serializers.DateField(),
         "since": serializers.DateTimeField(),
         "until": serializers.DateTimeField(),
@@ -57,7 +57,7 @@ RunShown = described(
         "edition": serializers.IntegerField(),
         "begun_at": serializers.DateTimeField(),
         "done_at": serializers.DateTimeField(allow_null=True),
-        "outcome": serializers.CharField(allow_null=True),
+        "outcome": serializers.ChoiceField(["matched", "breaks", "incomplete"], allow_null=True),
         "digest": serializers.CharField(allow_null=True),
         "report": serializers.DictField(allow_null=True),
         "progress": ProgressShown(),

@@ -14,7 +14,7 @@ from casino import people, tables
 from casino.api.door import Door, Number, PageQuery, Query, Shape, Whole, described
 from casino.api.operations import refuses
 from casino.events import Act
-from casino.models import Person, Round, RoundEvent, Table
+from casino.models import Person, Round, RoundEvent, Standing, Table
 from casino.refusals import Refusal
 from settlement import floats, settle
 from settlement.api import shown
@@ -167,6 +167,22 @@ def _hidden_from(door: Door) -> set[str]:
     return floats.hidden_from(door.request.user if isinstance(door.request.user, Person) else None)
 
 
+RoundListed = described(
+    "RoundListed",
+    {
+        "id": serializers.UUIDField(),
+        "number": serializers.IntegerField(allow_null=True),
+        "standing": serializers.ChoiceField(
+            Standing.values, allow_blank=True, help_text="empty while it is played"
+        ),
+        "reasons": shown.Reasons,
+        "opened_at": serializers.DateTimeField(allow_null=True),
+        "closed_at": serializers.DateTimeField(allow_null=True),
+        "gaming_day": serializers.DateField(allow_null=True),
+    },
+)
+
+
 class TableRounds(Door):
     """Rounds of a table, newest first."""
 
@@ -179,12 +195,13 @@ class TableRounds(Door):
             200: described(
                 "Rounds",
                 {
-                    "rounds": serializers.ListField(child=serializers.DictField()),
+                    "rounds": RoundListed(many=True),
                     "next": serializers.CharField(allow_null=True),
                 },
             )
         },
     )
+    @refuses("invalid_value")
     def get(self, request: Request, code: str) -> Response:
         """List a page of rounds by keyset."""
         table = _table_in_scope(self, code)

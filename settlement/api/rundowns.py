@@ -39,7 +39,9 @@ StretchShown = described(
         ),
         "hold_rate_bp": serializers.IntegerField(allow_null=True, help_text="win ÷ drop, basis points"),
         "estimated_by_lines": serializers.BooleanField(help_text="a count is missing at one end"),
-        "unknown": serializers.DictField(help_text="each figure that is null, with its reason"),
+        "unknown": serializers.DictField(
+            child=serializers.CharField(), help_text="each figure that is null, with its reason"
+        ),
     },
 )
 

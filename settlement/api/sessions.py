@@ -16,6 +16,7 @@ from casino.events import Act
 from casino.models import Person, Role, Table
 from settlement import floats
 from settlement.api.counts import KEY, at_table, of_badge
+from settlement.models import Grade
 
 
 class OpeningShape(Shape):
@@ -48,6 +49,12 @@ class ClosingShape(Shape):
     )
 
 
+def _ranges() -> serializers.Field[Any, Any, Any, Any]:
+    return serializers.ListField(
+        child=serializers.ListField(child=serializers.IntegerField(), min_length=2, max_length=2)
+    )
+
+
 SessionShown = described(
     "Session",
     {
@@ -57,7 +64,8 @@ SessionShown = described(
         "last_round": serializers.IntegerField(allow_null=True),
         "state": serializers.ChoiceField(["open", "uncounted", "provisional", "closed"]),
         "missing": serializers.DictField(
-            help_text="numbers that had not arrived, by device, and of ``rounds``, of a provisional close"
+            child=_ranges(),
+            help_text="numbers that had not arrived, by device, and of ``rounds``, of a provisional close",
         ),
     },
 )
@@ -142,9 +150,11 @@ class TableClosing(Door):
                     "session": serializers.UUIDField(),
                     "last_round": serializers.IntegerField(),
                     "provisional": serializers.BooleanField(),
-                    "missing": serializers.DictField(),
-                    "grade": serializers.CharField(
-                        help_text="of the difference: quiet, note, incident, notify"
+                    "missing": serializers.DictField(child=_ranges()),
+                    "grade": serializers.ChoiceField(
+                        Grade.values,
+                        allow_blank=True,
+                        help_text="of the difference: quiet, note, incident, notify",
                     ),
                     "break": serializers.UUIDField(
                         allow_null=True, help_text="where the difference is written up"

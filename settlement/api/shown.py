@@ -3,31 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from rest_framework import serializers
 
 from casino import record
 from casino.api.door import Money, SignedMoney, described, money
-from casino.models import Round
+from casino.api.shapes import written_as
+from casino.models import Round, Standing
 from settlement import settle
 from settlement.models import Line, Settlement
+from settlement.rules import doubts
+from settlement.rules.house import Kind
 from settlement.rules.payouts import Verdict
+from settlement.rules.showdown import STEPS
 from settlement.settle import Case, Cover, Settled
 
-Reasons = serializers.ListField(child=serializers.CharField())
+Reasons = serializers.ListField(
+    child=serializers.ChoiceField(doubts.REASONS), help_text="what a person has to settle first"
+)
+Owner = written_as(
+    {
+        "oneOf": [
+            {"type": "object", "properties": {name: one}, "required": [name]}
+            for name, one in (
+                ("seat", {"type": ["integer", "string"]}),
+                ("account", {"type": "string"}),
+                ("person", {"type": "string"}),
+            )
+        ]
+    }
+)
+
+
+def _judged() -> serializers.Field[Any, Any, Any, Any]:
+    return written_as(
+        {
+            "type": "array",
+            "prefixItems": [{"enum": list(get_args(Kind))}, {"type": "integer"}, {"type": "integer"}],
+            "minItems": 3,
+            "maxItems": 3,
+            "description": "kind, taem, deng",
+        }
+    )
+
+
 LineShown = described(
     "Line",
     {
         "wager": serializers.CharField(),
         "hand": serializers.CharField(),
-        "owner": serializers.DictField(),
+        "owner": Owner,
         "stake": Money(),
         "cards": serializers.ListField(child=serializers.CharField()),
-        "judged": serializers.ListField(help_text="kind, taem, deng"),
+        "judged": _judged(),
         "dealer_cards": serializers.ListField(child=serializers.CharField()),
-        "dealer_judged": serializers.ListField(help_text="kind, taem, deng"),
-        "step": serializers.CharField(),
+        "dealer_judged": _judged(),
+        "step": serializers.ChoiceField(STEPS),
         "multiple": serializers.IntegerField(),
         "gross": SignedMoney(),
         "uncovered": SignedMoney(),
@@ -35,6 +67,10 @@ LineShown = described(
         "net": SignedMoney(),
     },
 )
+UNCOVERED = (
+    "insufficient_funds", "unknown_wallet", "cashier_system_silent", "cashier_system_disabled",
+    "cashier_system_refused", "changed",
+)  # fmt: skip
 BankShown = described(
     "Bank",
     {
@@ -69,7 +105,7 @@ SettledShown = described(
     "Settled",
     {
         "outcome": serializers.ChoiceField(["settled", "voided", "held", "waiting"]),
-        "reasons": serializers.ListField(child=serializers.CharField(), required=False),
+        "reasons": serializers.ListField(child=serializers.ChoiceField(doubts.REASONS), required=False),
         "due_at": serializers.DateTimeField(required=False, allow_null=True),
         "revision": serializers.IntegerField(required=False),
         "settlement": SettlementShown(required=False),
@@ -78,7 +114,7 @@ SettledShown = described(
 PreviewShown = described(
     "Preview",
     {
-        "outcome": serializers.CharField(),
+        "outcome": serializers.ChoiceField(["settled", "voided", "held"]),
         "reasons": Reasons,
         "lines": LineShown(many=True),
         "bank": BankShown(allow_null=True),
@@ -100,7 +136,7 @@ CoverShown = described(
                 "account": serializers.CharField(),
                 "exposure": Money(),
                 "available": SignedMoney(allow_null=True, help_text="None: nobody told"),
-                "reason": serializers.CharField(),
+                "reason": serializers.ChoiceField(UNCOVERED),
             },
         )(many=True),
     },
@@ -108,14 +144,14 @@ CoverShown = described(
 ConsideredShown = described(
     "Considered",
     {
-        "outcome": serializers.CharField(),
+        "outcome": serializers.ChoiceField(["settled", "voided", "held"]),
         "reasons": Reasons,
         "lines": described(
             "ConsideredLine",
             {
                 "wager": serializers.CharField(),
                 "hand": serializers.CharField(),
-                "owner": serializers.DictField(),
+                "owner": Owner,
                 "before": SignedMoney(allow_null=True),
                 "after": SignedMoney(allow_null=True),
             },
@@ -133,7 +169,7 @@ RoundShown = described(
         "id": serializers.UUIDField(),
         "table": serializers.CharField(),
         "number": serializers.IntegerField(allow_null=True),
-        "standing": serializers.CharField(),
+        "standing": serializers.ChoiceField(Standing.values, allow_blank=True),
         "reasons": Reasons,
         "opened_at": serializers.DateTimeField(allow_null=True),
         "closed_at": serializers.DateTimeField(allow_null=True),

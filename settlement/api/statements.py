@@ -12,6 +12,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from casino.api import media_types
 from casino.api.door import (
     Day,
     Door,
@@ -222,7 +223,7 @@ class OutsideFiles(Door):
 
         The same file again is answered 200 with how it stands now, and nothing of it is taken in twice. Its lines are
         matched within seconds."""
-        form = FORMS.get((request.content_type or "").partition(";")[0].strip())
+        form = FORMS.get(media_types.of(request))
         if form is None:
             raise Refusal("unsupported_media_type")
         # A statement may be longer than any other body: it is read here, and no further than it may be.

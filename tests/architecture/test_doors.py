@@ -32,7 +32,7 @@ ASIDE = {
     "tables.lock_session": "what follows is checked against the people on duty, who may not change meanwhile",
 }
 """Called in an act beside its one call, and why."""
-WRITES = {("casino/api/door.py", "casino.StoredAnswer")}
+WRITES = {("casino/api/keyed.py", "casino.StoredAnswer")}
 """What a door keeps of its own: the answer to a key."""
 ANNOUNCE = {
     "casino/api/door.py": "a refusal: nothing happened that a domain module could tell of",

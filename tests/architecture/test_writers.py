@@ -32,7 +32,7 @@ WRITERS = {
     "casino.RefusedEvent": ("casino/rounds",),
     # An answer is the door's own: what it said to a key, to say it again.
     "casino.ApiKey": ("casino/keys.py",),
-    "casino.StoredAnswer": ("casino/api/door.py",),
+    "casino.StoredAnswer": ("casino/api/keyed.py",),
     "settlement.RuleSheet": ("settlement/rule_sheets.py",),
     "settlement.TableRules": ("settlement/rule_sheets.py",),
     "settlement.Account": ("settlement/ledger",),

@@ -95,17 +95,56 @@ def test_anothers_same_key_is_another_act_and_shows_nothing_of_the_first(author:
     assert acts() == (2, 2)
 
 
-def test_a_refusal_is_remembered_too(author: Client) -> None:
-    wrong = SHEET | {"options": {"banker": "nobody"}}
+def test_a_replay_is_the_first_answer_byte_for_byte(author: Client) -> None:
+    first, again = propose(author, "k1"), propose(author, "k1")
+    assert (again.status_code, again.content) == (201, first.content)
+    assert again["Content-Type"] == first["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "status", "code"),
+    [
+        (SHEET | {"options": {"banker": "nobody"}}, 422, "invalid_sheet"),
+        (SHEET | {"name": ""}, 422, "invalid_value"),
+        (SHEET | {"name": 7.5}, 400, "malformed"),
+        (SHEET | {"payout": 1}, 400, "unknown_field"),
+        ({"name": "ours"}, 400, "missing_field"),
+        ([SHEET], 400, "malformed"),
+    ],
+)
+def test_a_refusal_is_remembered_too_that_of_a_shape_among_them(
+    author: Client, wrong: Any, status: int, code: str
+) -> None:
     first = propose(author, "k1", wrong)
     again = propose(author, "k1", wrong)
 
-    assert first.status_code == again.status_code == 422
-    assert again["Idempotency-Replayed"] == "true"
+    assert (first.status_code, first.json()["code"]) == (status, code)
+    assert (again.status_code, again.content) == (first.status_code, first.content)
+    assert ("Idempotency-Replayed" in first, again["Idempotency-Replayed"]) == (False, "true")
     assert again["Content-Type"] == "application/problem+json"
-    kept = {name: first.json()[name] for name in ("type", "title", "status", "code")}
-    assert {name: again.json()[name] for name in kept} == kept
+    # Put right, it is another request: it wants another key.
+    assert propose(author, "k1").json()["code"] == "idempotency_key_reused"
     assert acts() == (0, 0)
+
+
+def test_what_was_refused_in_thai_is_refused_in_thai_again(author: Client) -> None:
+    wrong = SHEET | {"name": ""}
+    first = propose(author, "k1", wrong, **{"Accept-Language": "th"})
+    again = propose(author, "k1", wrong, **{"Accept-Language": "en"})
+
+    assert first.json()["fields"] == {"name": "ต้องไม่ว่าง"}
+    assert (again.content, again["Content-Language"]) == (first.content, "th")
+
+
+def test_an_answer_that_was_stored_before_there_were_bytes_is_still_given(author: Client) -> None:
+    propose(author, "k1")
+    print_ = StoredAnswer.objects.get().request_sha256
+    StoredAnswer.objects.create(
+        client="person:M01", key="of before", request_sha256=print_, status=201, body={"id": "7"},
+        answered_at="2026-11-01T00:00:00Z",
+    )  # fmt: skip
+    again = propose(author, "of before")
+    assert (again.status_code, again.json(), again["Idempotency-Replayed"]) == (201, {"id": "7"}, "true")
 
 
 def test_a_wrong_pin_is_not_remembered(author: Client) -> None:

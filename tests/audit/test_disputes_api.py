@@ -399,7 +399,7 @@ def test_the_secret_stands_in_no_row(held: UUID) -> None:
     office, path, body = a_claimed_dispute(held)
     office.post(f"{path}/decide", body | {"pin": world.PIN})
     written = [bytes(entry.bytes) for entry in LogEntry.objects.all()]
-    written += [str(answer.body).encode() for answer in StoredAnswer.objects.all()]
+    written += [bytes(answer.content or b"") for answer in StoredAnswer.objects.all()]
     assert not any(world.PIN.encode() in one for one in written)
 
 

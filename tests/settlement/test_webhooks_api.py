@@ -77,7 +77,7 @@ def test_two_people_open_an_endpoint_and_its_secret_is_seen_once(staff: House, a
     stored = json.dumps(
         [
             answers,
-            list(StoredAnswer.objects.values_list("body", flat=True)),
+            [bytes(kept or b"").decode() for kept in StoredAnswer.objects.values_list("content", flat=True)],
             list(Endpoint.objects.values_list("secret", flat=True)),
             [bytes(entry).decode() for entry in LogEntry.objects.values_list("bytes", flat=True)],
         ]
