@@ -30,6 +30,9 @@ MOST_COUNTED = 10**15
 """The most that pieces of one paper or one count come to (minor units): sums over many of them stay below the largest
 number by far."""
 
+MOST_STAKE = 10**12
+"""The largest stake of one wager, in minor units."""
+
 SLACK = timedelta(minutes=1)
 """How far another clock may be ahead of ours, or behind it, and still say *now*."""
 

@@ -187,7 +187,7 @@ def load(ids: Collection[UUID]) -> dict[UUID, HouseRules]:
     missing = set(ids) - _loaded.keys()
     if missing:
         for id, canonical in RuleSheet.objects.filter(pk__in=missing).values_list("id", "canonical"):
-            _loaded[id] = house.parse(canonical)
+            _loaded[id] = house.stored(canonical)
     return {id: _loaded[id] for id in ids}
 
 

@@ -190,7 +190,7 @@ def _played(
 
 @functools.lru_cache(maxsize=256)
 def _house(text: str) -> HouseRules:
-    return house.parse(text)
+    return house.stored(text)
 
 
 def _cards(hand: Mapping[str, Any]) -> tuple[int, ...]:

@@ -151,7 +151,8 @@ class ProposalShape(Shape):
         child=FactGiven(),
         min_length=1,
         max_length=20,
-        help_text="card_ruled, card_removed, hold_waived, round_voided, or stands alone; without reasons of their own",
+        help_text="bet_ruled, card_ruled, card_removed, hold_waived, round_voided, or stands alone; without reasons of"
+        " their own",
     )
     reason_code = serializers.ChoiceField(REASON_CODES)
     note = serializers.CharField(max_length=2000, required=False, default="", allow_blank=True)

@@ -228,7 +228,7 @@ def _read_rules(
         return
     for id, canonical, stated, found, approved in books.all(_RULES, {"sheets": list(sheets)}):
         try:
-            sheet: HouseRules | None = house.parse(canonical)
+            sheet: HouseRules | None = house.stored(canonical)
         except house.InvalidSheet:
             sheet = None
         rules[id] = (sheet, stated, found, approved)

@@ -145,7 +145,7 @@ def _most_lost(books: Books) -> dict[UUID, int]:
     found: dict[UUID, int] = {}
     for id, canonical in books.all("SELECT id, canonical FROM settlement_rulesheet"):
         try:
-            found[id] = payouts.exposure(1, house.parse(canonical))
+            found[id] = payouts.exposure(1, house.stored(canonical))
         except house.InvalidSheet:
             continue
     return found

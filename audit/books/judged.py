@@ -14,7 +14,7 @@ from audit.books.plain import BANK
 from casino import cards, events, record
 from casino.record import RoundRecord
 from settlement import settle
-from settlement.rules import hands
+from settlement.rules import doubts, hands
 from settlement.rules.house import HouseRules
 
 MOST_HANDS = 17
@@ -93,8 +93,8 @@ def camera_saw_every_face(case: Case) -> Iterator[Finding]:
     """I8: where the sheet requires the camera, no round settled with a face it had not read, unless waived."""
     if case.rules is None or case.outcome != "settled" or not case.rules.requires.camera:
         return
-    unread = record.led(case.record, lead=case.rules.feed_lead).unread_by_camera
-    if unread and "awaiting_camera" not in case.record.waived:
+    unread = doubts.unread_by_camera(_as_judged(case, case.rules))
+    if unread:
         faces = ", ".join(f"{hand}.{position}" for hand, position in unread)
         yield Finding(case.name, f"settled without a camera's read of {faces}", "held, or waived")
 
@@ -103,7 +103,7 @@ def possible(case: Case) -> Iterator[Finding]:
     """I9: of an effective round, what the stored record and lines say can be true."""
     if case.settlement is None or not case.effective or case.outcome != "settled" or case.rules is None:
         return
-    led = record.led(case.record, lead=case.rules.feed_lead)
+    led = _as_judged(case, case.rules)
     for found, expected in itertools.chain(
         _impossible_hands(_hands_of(case.cached or {}), case.rules),
         _impossible_hands({hand.name: [cards.text(card) for card in hand.cards] for hand in (*led.hands, led.dealer)},
@@ -116,6 +116,12 @@ def possible(case: Case) -> Iterator[Finding]:
             yield Finding(
                 f"{case.name}/{slot.hand}.{slot.position}", "reads differ", "ruled, or a feed leads"
             )
+
+
+def _as_judged(case: Case, rules: HouseRules) -> RoundRecord:
+    """The record under its sheet, without wagers that had no wallet."""
+    outside = frozenset(case.inputs.get("not_in_play", ()))
+    return record.led(case.record, lead=rules.feed_lead, without=outside)
 
 
 def _hands_of(cached: dict[str, Any]) -> dict[str, list[str]]:

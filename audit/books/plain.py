@@ -59,10 +59,8 @@ def judge(folded: RoundRecord, house: HouseRules | None, *, inputs: Mapping[str,
         return Judged("held" if missing else "open", missing)
     if folded.banker is not None and inputs.get("bank") is None:
         folded = replace(folded, banker=None)  # a bank without a wallet is no bank
-    led = record.led(folded, lead=house.feed_lead)
     outside: Collection[str] = inputs.get("not_in_play", ())
-    if outside:
-        led = doubts.without(led, frozenset(outside))
+    led = record.led(folded, lead=house.feed_lead, without=frozenset(outside))
     reasons = doubts.reasons(led, house)
     if reasons:
         waits = led.state == "closed" or "sequence_gap" in reasons

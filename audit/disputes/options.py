@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, count
 from typing import Any
 from uuid import UUID
 
 from audit.disputes import wording
 from casino import cards
 from casino.models import Standing
-from casino.record import WAIVABLE, RoundRecord, Slot
+from casino.record import WAIVABLE, Owner, RoundRecord, Slot
 from settlement import settle
 from settlement.settle import Considered, Question
 
@@ -98,6 +98,7 @@ def _facts(question: Question, subject: str) -> Iterator[list[dict[str, Any]]]:
     reasons = question.case.reasons
     if "too_many_hands" in reasons:
         yield from _unbetted_hands(record)
+    yield from _bets(question, subject)
     for reason in reasons:
         if reason in WAIVABLE:
             yield [{"kind": "hold_waived", "reason_code": reason}]
@@ -138,6 +139,68 @@ def _unbetted_hands(record: RoundRecord) -> Iterator[list[dict[str, Any]]]:
         of_hand = [slot for slot in record.slots if slot.hand == hand.name and not slot.removed]
         if hand.name not in betted and of_hand:
             yield [_act("card_removed", slot) for slot in of_hand]
+
+
+def _bets(question: Question, subject: str) -> Iterator[list[dict[str, Any]]]:
+    """What a bet could be, where two terminals differ or where it was placed, changed or withdrawn too late: as the one
+    says, and as the other does. That of the dispute first."""
+    found = [*_of_other_terminals(question), *_late_bets(question)]
+    said: list[dict[str, Any]] = []
+    for fact in sorted(found, key=lambda fact: (fact["wager"] != subject, len(fact["wager"]), fact["wager"])):
+        if fact not in said:
+            said.append(fact)
+            yield [fact]
+
+
+def _of_other_terminals(question: Question) -> Iterator[dict[str, Any]]:
+    """The sum of a guest's stakes on a hand goes to his first wager there, or to a wager that the recorder has not."""
+    record = question.standing
+    for apart in record.bets_apart:
+        mine = [wager for wager in record.wagers if (wager.hand, wager.owner) == (apart.hand, apart.owner)]
+        others = sum(wager.stake for wager in mine[1:])
+        wager = mine[0].id if mine else _free_wager(question)
+        for stake in (apart.stake, apart.ours):
+            if stake >= others:
+                yield _bet(question, wager, apart.hand, apart.owner, stake - others)
+
+
+def _late_bets(question: Question) -> Iterator[dict[str, Any]]:
+    """A late bet as it would have been in time; of one that changed, its stake then and its stake now."""
+    placed = {
+        event.data["wager"]: event.data for event in reversed(question.events) if event.kind == "bet_placed"
+    }
+    stands = {wager.id: wager for wager in question.standing.wagers}
+    for finding in question.standing.findings:
+        if finding.kind != "late_bet" or finding.subject not in placed:
+            continue
+        first, detail = placed[finding.subject], dict(finding.detail)
+        bet, currency = stands.get(finding.subject), detail.get("currency", question.case.currency)
+        if (
+            currency != question.case.currency
+            or first["hand"] == "dealer"
+            or first["hand"].startswith("junk")
+        ):
+            continue
+        [(kind, ref)] = first["owner"].items()
+        owner = bet.owner if bet else Owner(kind, str(ref))
+        hand = bet.hand if bet else first["hand"]
+        for stake in dict.fromkeys((detail.get("stake", 0), bet.stake if bet else 0)):
+            yield _bet(question, finding.subject, hand, owner, stake)
+
+
+def _free_wager(question: Question) -> str:
+    used = {event.data["wager"] for event in question.events if "wager" in event.data}
+    return next(f"w{number}" for number in count(1) if f"w{number}" not in used)
+
+
+def _bet(question: Question, wager: str, hand: str, owner: Owner, stake: int) -> dict[str, Any]:
+    return {
+        "kind": "bet_ruled",
+        "wager": wager,
+        "hand": hand,
+        "owner": {owner.kind: int(owner.ref) if owner.kind == "seat" else owner.ref},
+        "stake": {"amount": stake, "currency": question.case.currency},
+    }
 
 
 def _name(slot: Slot) -> str:

@@ -45,6 +45,8 @@ def _fact(fact: Mapping[str, Any]) -> Said:
     if kind == "card_ruled":
         face = sentences.card(fact["card"])
         return Said(face, face)
+    if kind == "bet_ruled":
+        return _bet(fact)
     if kind == "card_removed":
         slot = sentences.place(f"{fact['hand']}.{fact['position']}")
         return Said(f"เอา{slot.th} ออก", f"{slot.en} removed")
@@ -55,6 +57,15 @@ def _fact(fact: Mapping[str, Any]) -> Said:
         return Said("ยกเลิกรอบ", "void the round")
     assert kind == settle.STANDS
     return Said("คงเดิม", "it stands")
+
+
+def _bet(fact: Mapping[str, Any]) -> Said:
+    """``w2: ฿50 on seat 1`` · ``w2: no bet``."""
+    stake = fact["stake"]
+    if not stake["amount"]:
+        return Said(f"{fact['wager']}: ไม่มีเดิมพัน", f"{fact['wager']}: no bet")
+    amount, where = sentences.money(stake["amount"], stake["currency"]), sentences.hand(fact["hand"])
+    return Said(f"{fact['wager']}: {amount} ที่{where.th}", f"{fact['wager']}: {amount} on {where.en}")
 
 
 def _outcome(hands: set[str], considered: Considered) -> Said:

@@ -83,7 +83,7 @@ def judged(found: RoundRecord, rules: HouseRules | None, inputs: Mapping[str, An
 
 def rules_of(content: Mapping[str, Any]) -> HouseRules | None:
     """Return the rule sheet as a value. Raises InvalidSheet."""
-    return None if content["sheet"] is None else house.parse(content["sheet"]["canonical"])
+    return None if content["sheet"] is None else house.stored(content["sheet"]["canonical"])
 
 
 def effective(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -118,7 +118,9 @@ def fill(content: dict[str, Any]) -> None:
         reasons = tuple(content["round"]["reasons"])
         content["held"] = [
             {"reason": reason, **_said(said)}
-            for reason, said in sentences.held(found, rules, reasons, gaps=gaps_of(content))
+            for reason, said in sentences.held(
+                found, rules, reasons, gaps=gaps_of(content), currency=currency
+            )
         ]
     verdict = judged(found, rules, last["inputs"]) if last else None
     without = frozenset(last["inputs"]["not_in_play"]) if last else frozenset()

@@ -19,8 +19,7 @@ from casino import cards, record, rounds, values
 from casino.models import Device
 from casino.refusals import Refusal
 from casino.rounds import Report
-
-MOST_STAKE = 10**12
+from casino.values import MOST_STAKE
 
 Check = Callable[[Any, str], Any]
 """Takes a value and its path; returns the value to store, or raises Refusal naming the path."""

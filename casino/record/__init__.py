@@ -6,12 +6,15 @@ decides how contradicting reads are taken (the feed that leads), ``led(record, l
 under that sheet.
 
 Read in order: ``values``, this module, then the steps of the fold: ``feeds`` (who sent what), ``story`` (what
-they say, with ``bets`` and supervisors' ``acts``, gathered in ``told``), ``standing`` (what that comes to), and
-``written`` (the record as JSON).
+they say, with ``bets`` and supervisors' ``acts``, gathered in ``told``), ``standing`` (what that comes to, acts
+``weighing`` in), and ``written`` (the record as JSON).
 """
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
+from casino.record import feeds
 from casino.record.standing import stand
 from casino.record.story import tell
 from casino.record.values import (
@@ -19,6 +22,8 @@ from casino.record.values import (
     HANDS,
     WAIVABLE,
     Banker,
+    BetsApart,
+    CheckInDoubt,
     Event,
     Feed,
     Finding,
@@ -30,6 +35,7 @@ from casino.record.values import (
     RoundRecord,
     Slot,
     Wager,
+    Waiver,
 )
 from casino.record.written import findings_json, to_json
 
@@ -38,6 +44,8 @@ __all__ = [
     "HANDS",
     "WAIVABLE",
     "Banker",
+    "BetsApart",
+    "CheckInDoubt",
     "Event",
     "Feed",
     "Finding",
@@ -49,6 +57,7 @@ __all__ = [
     "RoundRecord",
     "Slot",
     "Wager",
+    "Waiver",
     "findings_json",
     "flags",
     "fold",
@@ -67,21 +76,39 @@ def fold(events: Sequence[Event], *, unknown: Sequence[Gap] = (), currency: str 
     """
     story = tell(events, unknown=unknown, currency=currency)
     bare = stand(story, lead="none", acts=False) if story.supervised else None
-    return stand(story, lead="none", acts=True, bare=bare)
+    waivers = tuple(
+        [
+            Waiver(
+                waived.data["reason_code"],
+                stand(
+                    tell(feeds.before(events, waived), unknown=unknown, currency=currency),
+                    lead="none",
+                    acts=True,
+                ),
+            )
+            for waived in story.waived
+        ]
+    )
+    return stand(story, lead="none", acts=True, bare=bare, waivers=waivers)
 
 
-def led(record: RoundRecord, *, lead: Lead) -> RoundRecord:
-    """Return a folded record as it stands under a sheet whose ``feed_lead`` is ``lead``.
+def led(record: RoundRecord, *, lead: Lead, without: AbstractSet[str] = frozenset()) -> RoundRecord:
+    """Return a folded record as it stands under a sheet whose ``feed_lead`` is ``lead``, and without the wagers that
+    turned out not to play, nor the hands that only they put in play.
 
-    It is the same object wherever the lead changes nothing. Raises ValueError when it would change a
-    record that did not come from ``fold``: the reads behind it are not there.
+    It is the same object wherever that changes nothing. Its banker, whom settlement may have found to have no wallet,
+    stays as it is. Raises ValueError when it would change a record that did not come from ``fold``: the reads behind
+    it are not there.
     """
-    if lead not in record.swayed_by:
+    without = without & {wager.id for wager in (*record.wagers, *(record.bare.wagers if record.bare else ()))}
+    if lead not in record.swayed_by and not without:
         return record
-    if record.story is None:
+    story = record.story
+    if story is None:
         raise ValueError("only a folded record can be put under a lead")
-    bare = stand(record.story, lead=lead, acts=False) if record.bare is not None else None
-    return stand(record.story, lead=lead, acts=True, bare=bare)
+    bare = stand(story, lead=lead, acts=False, without=without) if record.bare is not None else None
+    found = stand(story, lead=lead, acts=True, bare=bare, waivers=record.waivers, without=without)
+    return found if found.banker == record.banker else replace(found, banker=record.banker)
 
 
 def flags(record: RoundRecord) -> tuple[Finding, ...]:

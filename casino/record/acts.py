@@ -29,7 +29,8 @@ def _card_ruled(story: Story, event: Event) -> None:
         return
     data = event.data
     key = BASE[data["hand"]] + data["position"]
-    story.acts.append(Act("ruled", key, CARD[data["card"]], story.turn, event.place))
+    story.acts.append(Act("ruled", key, CARD[data["card"]], story.turn, story.at, story.place))
+    story.dead.get(data["hand"], set()).discard(data["position"])
     story.supervised = True
 
 
@@ -47,18 +48,47 @@ def _card_removed(story: Story, event: Event) -> None:
     if not faced and 3 in (position, story.rank(hand, position)):
         by_a_page = event.feed != "terminal"
         if by_a_page or event.source in story.recorders:
-            story.acts.append(Act("unmarked", key, -1, story.turn, event.place, own=not by_a_page))
+            story.acts.append(Act("unmarked", key, -1, story.turn, story.at, story.place, own=not by_a_page))
             story.supervised |= by_a_page
     elif _unsigned(story, event):
         return
     else:
-        story.acts.append(Act("removed", key, -1, story.turn, event.place))
+        story.acts.append(Act("removed", key, -1, story.turn, story.at, story.place))
         story.supervised = True
         story.dead.setdefault(hand, set()).add(position)
-    if position >= 3:
-        story.drawn.discard(hand)
-        if hand == "dealer":
-            story.dealer_drew = False
+    _undraw(story, hand, position)
+
+
+def _undraw(story: Story, hand: str, position: int) -> None:
+    """Without its third card or its mark a hand did not draw; nor where the third face takes a dead card's place."""
+    if position < 3 and not _third_is_known(story, hand):
+        return
+    story.drawn.discard(hand)
+    if hand == "dealer":
+        story.dealer_drew = False
+
+
+def _third_is_known(story: Story, hand: str) -> bool:
+    return any(
+        read.source in story.recorders
+        for position in range(3, 7)
+        for read in story.reads.get(BASE[hand] + position, ())
+    )
+
+
+def foresee(story: Story, event: Event) -> None:
+    """Let the story go on as after a card that was ruled or removed from a page or another terminal: which card is the
+    third from there on, and whether the hand drew. The act itself is taken after the story.
+    """
+    hand, position = event.data["hand"], event.data["position"]
+    dead = story.dead.setdefault(hand, set())
+    if event.kind == "card_ruled":
+        dead.discard(position)
+        return
+    faced = any(read.source in story.recorders for read in story.reads.get(BASE[hand] + position, ()))
+    if faced or story.rank(hand, position) < 3:
+        dead.add(position)
+    _undraw(story, hand, position)
 
 
 def _bet_ruled(story: Story, event: Event) -> None:
@@ -69,7 +99,7 @@ def _bet_ruled(story: Story, event: Event) -> None:
 
 def _hold_waived(story: Story, event: Event) -> None:
     if not _unsigned(story, event):
-        story.waived.add(event.data["reason_code"])
+        story.waived.append(event)
         story.supervised = True
 
 

@@ -1,10 +1,24 @@
 """Bets of a story: what stood when the terminal did its first other act, and over it what was ruled."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from casino.record.told import Ruling, Story
-from casino.record.values import Event, Finding, Owner, Wager
+from casino.record.values import BetsApart, Event, Finding, Owner, Wager
+
+WHILE_OPEN = frozenset(
+    {
+        "round_opened",
+        "bet_placed",
+        "bet_changed",
+        "bet_withdrawn",
+        "bet_ruled",
+        "hold_waived",
+        "note",
+        "recorder_changed",
+    }
+)
+"""Kinds that do not close a terminal's bets; its first of any other kind does."""
 
 
 def placed(story: Story, event: Event) -> None:
@@ -51,8 +65,52 @@ def ruled(story: Story, event: Event) -> None:
     data = event.data
     stake = data["stake"]
     story.rulings.append(
-        Ruling(data["wager"], data["hand"], _owner(data["owner"]), stake["amount"], stake["currency"])
+        Ruling(
+            data["wager"],
+            data["hand"],
+            _owner(data["owner"]),
+            stake["amount"],
+            stake["currency"],
+            story.place,
+        )
     )
+
+
+def apart(story: Story, sent: Mapping[str, Sequence[Event]]) -> list[BetsApart]:
+    """Return where other terminals' bets (their events in order, by source) are not the recorder's.
+
+    Compared by hand and owner, as they stood when each terminal closed its bets. A bet that the recorder alone has is
+    no difference: the other terminal need not know of it.
+    """
+    ours = _sums(story)
+    found = []
+    for source in sorted(sent):
+        theirs = Story(story.currency, frozenset((source,)), False)
+        for event in sent[source]:
+            if event.kind not in WHILE_OPEN:
+                break
+            if event.kind in _TOLD:
+                _TOLD[event.kind](theirs, event)
+        found += [
+            BetsApart(source, hand, owner, stake, ours.get((hand, owner), 0))
+            for (hand, owner), stake in _sums(theirs).items()
+            if stake != ours.get((hand, owner), 0)
+        ]
+    return sorted(found)
+
+
+def still_apart(story: Story, *, acts: bool) -> tuple[BetsApart, ...]:
+    """Return the differences of ``story.apart`` that no counting ruling of a bet answers."""
+    last = {ruling.wager: ruling for ruling in story.rulings} if acts else {}
+    ruled = {(ruling.hand, ruling.owner) for ruling in last.values()}
+    return tuple(one for one in story.apart if (one.hand, one.owner) not in ruled)
+
+
+def _sums(story: Story) -> dict[tuple[str, Owner], int]:
+    found: dict[tuple[str, Owner], int] = {}
+    for bet in story.bets.values():
+        found[bet.hand, bet.owner] = found.get((bet.hand, bet.owner), 0) + bet.stake
+    return found
 
 
 def in_play(story: Story, *, acts: bool) -> tuple[tuple[Wager, ...], list[Finding]]:
@@ -111,3 +169,10 @@ def _owner(data: Mapping[str, Any]) -> Owner:
     if "account" in data:
         return Owner("account", data["account"])
     return Owner("person", str(data["person"]))
+
+
+_TOLD: Mapping[str, Callable[[Story, Event], None]] = {
+    "bet_placed": placed,
+    "bet_changed": changed,
+    "bet_withdrawn": withdrawn,
+}

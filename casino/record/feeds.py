@@ -6,6 +6,7 @@ they follow.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -27,6 +28,41 @@ class Feeds(NamedTuple):
     cameras: list[Event]
     pages: list[Event]
     holed: bool
+
+
+def before(events: Sequence[Event], act: Event) -> list[Event]:
+    """Return the events that an act follows in the fold.
+
+    Of its own device those with lower numbers, of everybody else what was recorded before it; of a terminal's act also
+    every camera's, which have no order. A terminal's event counts as recorded with the last of those it follows.
+    """
+    recorded = {(event.source, event.seq): place for place, event in as_recorded(events)}
+    by_a_page = act.feed != "terminal"
+    place = act.place if by_a_page else recorded[act.source, act.seq]
+    found = []
+    for event in events:
+        if event.feed != "terminal":
+            follows = event.place < place or (event.feed == "camera" and not by_a_page)
+        elif event.source == act.source:
+            follows = event.seq < act.seq
+        else:
+            follows = recorded[event.source, event.seq] < place
+        if follows:
+            found.append(event)
+    return found
+
+
+def as_recorded(events: Sequence[Event]) -> list[tuple[int, Event]]:
+    """Return terminals' events by device and number, each with the place at which everything it follows was there."""
+    sent: dict[str, list[Event]] = {}
+    for event in events:
+        if event.feed == "terminal":
+            sent.setdefault(event.source, []).append(event)
+    found: list[tuple[int, Event]] = []
+    for source in sorted(sent):
+        in_order = sorted(sent[source], key=_by_seq)
+        found += zip(accumulate((event.place for event in in_order), max), in_order, strict=True)
+    return found
 
 
 class _Stint(NamedTuple):

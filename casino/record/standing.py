@@ -5,12 +5,25 @@ Made with the supervisors' acts or without them, and under the lead of a feed wh
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
+from typing import Literal
 
 from casino import cards
 from casino.record import bets
-from casino.record.told import AFTER_ALL, BASE, Act, Story
-from casino.record.values import HANDS, Finding, Hand, Lead, Read, RoundRecord, Slot, Wager
+from casino.record.told import BASE, Check, Story
+from casino.record.values import (
+    HANDS,
+    BetsApart,
+    CheckInDoubt,
+    Finding,
+    Hand,
+    Lead,
+    Read,
+    RoundRecord,
+    Slot,
+    Wager,
+    Waiver,
+)
+from casino.record.weighing import NOTHING_DONE, Done, weigh
 
 _TAEM = tuple(min(cards.rank(card) + 1, 10) % 10 for card in cards.DECK)
 _DEALER = BASE["dealer"] // 8
@@ -21,31 +34,30 @@ _DOUBTS = (
     "duplicate_card",
     "reads_differ",
     "missing_card",
+    "records_differ",
+    "check_in_doubt",
     "number_jump",
 )
 
 
-class _Acts(NamedTuple):
-    """What acts did to slots (by key) and to draw marks (by hand). ``denied``: the mark itself was taken
-    back.
-    """
-
-    ruled: dict[int, int]
-    removed: set[int]
-    unmarked: set[str]
-    denied: set[str]
-
-
-_NO_ACTS = _Acts({}, set(), set(), set())
-
-
-def stand(story: Story, *, lead: Lead, acts: bool, bare: RoundRecord | None = None) -> RoundRecord:
+def stand(
+    story: Story,
+    *,
+    lead: Lead,
+    acts: bool,
+    bare: RoundRecord | None = None,
+    waivers: tuple[Waiver, ...] = (),
+    without: AbstractSet[str] = frozenset(),
+) -> RoundRecord:
     """Return the record; ``acts=False`` leaves out whatever a supervisor did, ``bare`` is that
-    other record.
+    other record. Wagers ``without`` which it is to stand are not in play.
     """
     wagers, of_bets = bets.in_play(story, acts=acts)
+    if without:
+        wagers = tuple([wager for wager in wagers if wager.id not in without])
     of_bets += _of_staff(wagers)
-    table = _Table(story, lead, wagers, _weigh(story, acts=acts) if story.acts else _NO_ACTS)
+    table = _Table(story, lead, wagers, weigh(story, acts=acts) if story.acts else NOTHING_DONE)
+    apart, in_doubt = _unwaived(story, table, waivers, acts=acts)
     opened, closed = story.opened, story.closed
     voided = story.voided and acts
     declared = story.declared
@@ -70,7 +82,9 @@ def stand(story: Story, *, lead: Lead, acts: bool, bare: RoundRecord | None = No
         declared={wager.id: declared[wager.id] for wager in wagers if wager.id in declared}
         if declared
         else {},
-        waived=frozenset(story.waived) if acts else frozenset(),
+        waivers=waivers,
+        bets_apart=apart,
+        checks_in_doubt=in_doubt,
         doubts=() if voided else table.doubts(),
         findings=_in_order([*story.findings, *of_bets, *table.findings]),
         bare=bare,
@@ -79,6 +93,30 @@ def stand(story: Story, *, lead: Lead, acts: bool, bare: RoundRecord | None = No
         swayed_by=_swayed(table.sway if bare is None else table.sway.union(bare.swayed_by)),
         story=story,
     )
+
+
+def _unwaived(
+    story: Story, table: "_Table", waivers: Sequence[Waiver], *, acts: bool
+) -> tuple[tuple[BetsApart, ...], tuple[CheckInDoubt, ...]]:
+    """Add the doubts of whole rounds to the table's, as far as they did not stand before a waiver of theirs."""
+    apart = bets.still_apart(story, acts=acts) if story.apart else ()
+    in_doubt = table.checks_in_doubt()
+    jumped = story.jumped
+    for waiver in waivers:
+        code, before = waiver
+        if code == "records_differ":
+            apart = tuple(one for one in apart if one not in before.bets_apart)
+        elif code == "check_in_doubt":
+            in_doubt = tuple(one for one in in_doubt if one not in before.checks_in_doubt)
+        elif code == "number_jump" and "number_jump" in before.doubts:
+            jumped = False
+    if apart:
+        table.doubted.add("records_differ")
+    if in_doubt:
+        table.doubted.add("check_in_doubt")
+    if jumped:
+        table.doubted.add("number_jump")
+    return apart, in_doubt
 
 
 def _of_staff(wagers: Sequence[Wager]) -> list[Finding]:
@@ -105,49 +143,10 @@ def _took(story: Story) -> int | None:
     return closed.time_ms - opened.time_ms
 
 
-def _weigh(story: Story, *, acts: bool) -> _Acts:
-    """Take rulings and removals in their order: of one slot the last counts."""
-    done = _Acts({}, set(), set(), set())
-    for act in story.acts:
-        if not (acts or act.own):
-            continue
-        hand = HANDS[act.key >> 3]
-        if act.kind == "ruled":
-            done.ruled[act.key] = act.card
-            done.removed.discard(act.key)
-            continue
-        if story.marks.get(hand, AFTER_ALL) < act.turn and _cancels_mark(story, done, act):
-            done.unmarked.add(hand)
-            if act.kind == "unmarked":
-                done.denied.add(hand)
-        if act.kind == "removed":
-            done.removed.add(act.key)
-    return done
-
-
-def _cancels_mark(story: Story, done: _Acts, act: Act) -> bool:
-    """A mark goes with the third card or the bare mark, and with a first or second card where a third is
-    known.
-
-    First to third is counted among the cards that are left: the order closes up over those removed before.
-    """
-    if act.kind == "unmarked":
-        return True
-    base = act.key & ~7
-    if _rank(done, base, act.key) > 2:
-        return _rank(done, base, act.key) == 3
-    left = [key for key in {*story.reads, *done.ruled} - done.removed if base < key < base + 8]
-    return _rank(done, base, max(left, default=base)) > 2
-
-
-def _rank(done: _Acts, base: int, key: int) -> int:
-    return key - base - sum(1 for removed in done.removed if base < removed < key)
-
-
 class _Table:
     """The cards as they lie: slots first, then hands, then what no single hand shows."""
 
-    def __init__(self, story: Story, lead: Lead, wagers: Sequence[Wager], done: _Acts) -> None:
+    def __init__(self, story: Story, lead: Lead, wagers: Sequence[Wager], done: Done) -> None:
         self.story = story
         self.lead = lead
         self.wagers = wagers
@@ -172,11 +171,23 @@ class _Table:
         if self.story.holed:
             self.doubted.add("sequence_gap")
             self.doubted.discard("missing_card")
-        if self.story.jumped:
-            self.doubted.add("number_jump")
         if not self.doubted:
             return ()
         return tuple([doubt for doubt in _DOUBTS if doubt in self.doubted])
+
+    def checks_in_doubt(self) -> tuple[CheckInDoubt, ...]:
+        """The checks of hands in play that met a card of the dealer's which was removed after them."""
+        story, gone = self.story, self.done.gone
+        if not (gone and story.checks):
+            return ()
+        base = BASE["dealer"]
+        return tuple(
+            CheckInDoubt(hand.name, f"dealer.{position}", self.done.removals[base + position])
+            for hand in self.hands
+            if (check := story.checks.get(hand.name)) is not None
+            for position in check.met
+            if base + position in gone and gone[base + position].at > check.turn
+        )
 
     def _fill_slots(self) -> None:
         reads, done, recorders = self.story.reads, self.done, self.story.recorders
@@ -334,8 +345,7 @@ class _Table:
                 self.findings += [Finding("check_against_dealer_pok", hand) for hand in sorted(story.checked)]
         if stayed and count > 2 and name not in story.overstayed:
             self.findings.append(Finding("mark_differs", name, (("mark", "hand_stayed"),)))
-        turn = story.checks.get(name) if story.checks else None
-        return Hand(name, held, drew, stayed, shown, "final" if turn is None else "two", turn)
+        return Hand(name, held, drew, stayed, shown, *_compared(story.checks.get(name)))
 
     def _doubt(self, kind: str, subject: str, *detail: tuple[str, object]) -> None:
         self.doubted.add(kind)
@@ -350,6 +360,11 @@ class _Table:
         for card, slots in places.items():
             for repeated in slots[1:]:
                 self._doubt("duplicate_card", repeated, ("card", cards.text(card)), ("slots", tuple(slots)))
+
+
+def _compared(check: Check | None) -> tuple[Literal["two", "final"], int | None, int]:
+    """What a hand meets, its turn among the checks, and with how many cards it was checked."""
+    return ("final", None, 0) if check is None else ("two", check.place, check.cards)
 
 
 def _is_live(slot: Slot) -> bool:

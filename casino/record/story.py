@@ -5,25 +5,15 @@ close. Reads of every feed are collected by slot, and what supervisors did is ke
 record can be made with it and without it.
 """
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Container, Sequence
 from itertools import accumulate
 
 from casino.record import acts, bets, feeds
-from casino.record.told import AFTER_ALL, BASE, CARD, Story
+from casino.record.told import AFTER_ALL, BASE, CARD, Check, Story
 from casino.record.values import Banker, Event, Gap, Read
 
-_WHILE_BETS_ARE_OPEN = frozenset(
-    {
-        "round_opened",
-        "bet_placed",
-        "bet_changed",
-        "bet_withdrawn",
-        "bet_ruled",
-        "hold_waived",
-        "note",
-        "recorder_changed",
-    }
-)
+_OF_CARDS = frozenset({"card_ruled", "card_removed"})
 
 
 def tell(events: Sequence[Event], *, unknown: Sequence[Gap], currency: str) -> Story:
@@ -32,35 +22,66 @@ def tell(events: Sequence[Event], *, unknown: Sequence[Gap], currency: str) -> S
     story = Story(currency, told.recorders, told.holed)
     for event in told.cameras:
         _camera_read(story, event)
-    for event in told.others:
-        _from_another_terminal(story, event)
-    _from_the_recorder(story, told.story)
-    story.turn = AFTER_ALL
+    others = [(place, event) for place, event in feeds.as_recorded(told.others) if not _is_read(story, event)]
+    aside = [*others, *((event.place, event) for event in told.pages)]
+    recorded = list(accumulate((event.place for event in told.story), max)) if aside else []
+    _from_the_recorder(story, told.story, recorded, aside)
+    for place, event in others:
+        _aside(story, event, place=place, recorded=recorded)
+    if others:
+        # Each terminal's acts keep its own order; among terminals goes what was recorded first.
+        story.acts.sort(key=lambda act: act.place)
+        story.rulings.sort(key=lambda ruling: ruling.place)
     for event in told.pages:
-        acts.take(story, event)
+        _aside(story, event, place=event.place, recorded=recorded)
+    if told.others and not told.holed:
+        story.apart = bets.apart(story, _by_source(told.others, but=told.recorders))
     for gap in unknown:
         if gap.feed == "camera":
             story.find("camera_gap", "", ("source", gap.source), ("first", gap.first), ("last", gap.last))
     return story
 
 
-def _from_the_recorder(story: Story, told: list[Event]) -> None:
-    others = len(story.acts)
+def _from_the_recorder(
+    story: Story, told: list[Event], recorded: Sequence[int], aside: Sequence[tuple[int, Event]]
+) -> None:
+    """Tell the story. What others did to cards while it went on (``aside``, with the place of recording) shows in it
+    from there on.
+    """
+    ahead = [one for one in aside if one[1].signed and one[1].kind in _OF_CARDS]
+    ahead.sort(key=lambda one: one[0])
+    ahead.reverse()
     for turn, event in enumerate(told):
-        story.turn = turn
+        story.turn = story.at = turn
+        if recorded:
+            story.place = recorded[turn]
+        while ahead and ahead[-1][0] < recorded[turn]:
+            acts.foresee(story, ahead.pop()[1])
         kind = event.kind
-        if story.bets_closed_ms is None and kind not in _WHILE_BETS_ARE_OPEN:
+        if story.bets_closed_ms is None and kind not in bets.WHILE_OPEN:
             story.bets_closed_ms = event.instant_ms
         if kind == "card_dealt":
             _card_dealt(story, event)
         else:
             _handler(kind)(story, event)
-    if others and len(story.acts) > others:
-        # Each terminal's acts keep its own order; among terminals goes what was recorded first.
-        recorded = list(accumulate((event.place for event in told), max))
-        story.acts[others:] = [act._replace(place=recorded[act.turn]) for act in story.acts[others:]]
-    if others:
-        story.acts.sort(key=lambda act: act.place)
+
+
+def _aside(story: Story, event: Event, *, place: int, recorded: Sequence[int]) -> None:
+    """Take an act of another terminal, a page or a decision; of another terminal's own story there is only evidence."""
+    story.turn, story.at, story.place = AFTER_ALL, bisect_left(recorded, place), place
+    if event.feed != "terminal" or event.kind in acts.HANDLERS:
+        acts.take(story, event)
+    else:
+        _handler(event.kind)
+
+
+def _by_source(events: Sequence[Event], *, but: Container[str]) -> dict[str, list[Event]]:
+    """Events by the terminal that sent them; who became recorder is not another terminal."""
+    found: dict[str, list[Event]] = {}
+    for event in events:
+        if event.source not in but:
+            found.setdefault(event.source, []).append(event)
+    return found
 
 
 def _handler(kind: str) -> "Callable[[Story, Event], None]":
@@ -87,20 +108,15 @@ def _camera_read(story: Story, event: Event) -> None:
     seen.append(read)
 
 
-def _from_another_terminal(story: Story, event: Event) -> None:
-    """Its cards are reads, a supervisor's act signed there counts; its bets, marks and close are evidence
-    only.
-    """
-    kind = event.kind
-    if kind == "card_dealt":
+def _is_read(story: Story, event: Event) -> bool:
+    """Take a read of another terminal, and say whether it was one."""
+    if event.kind == "card_dealt":
         _terminal_read(story, event)
-    elif kind == "card_corrected":
+    elif event.kind == "card_corrected":
         _corrected_read(story, event)
-    elif kind in acts.HANDLERS:
-        story.turn = AFTER_ALL
-        acts.take(story, event)
     else:
-        _handler(kind)
+        return False
+    return True
 
 
 def _terminal_read(story: Story, event: Event) -> bool:
@@ -241,7 +257,10 @@ def _hand_checked(story: Story, event: Event) -> None:
         if story.dealer_drew:
             story.find("check_after_dealer_drew", hand)
         elif hand not in story.checks:
-            story.checks[hand] = len(story.checks)
+            dead = story.dead.get("dealer", ())
+            met = tuple([position for position in range(1, 7) if position not in dead][:2])
+            cards = 3 if hand in story.drawn else 2
+            story.checks[hand] = Check(len(story.checks), story.turn, met, cards)
 
 
 def _result_declared(story: Story, event: Event) -> None:

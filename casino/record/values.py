@@ -124,11 +124,42 @@ class Slot(NamedTuple):
     silent: bool = False
 
 
+class BetsApart(NamedTuple):
+    """What another terminal (``source``) has as the sum of an owner's stakes on a hand, where the recorder has
+    another (``ours``, 0: no bet), each as it stood when that terminal closed its bets (minor units).
+    """
+
+    source: str
+    hand: str
+    owner: Owner
+    stake: int
+    ours: int
+
+
+class CheckInDoubt(NamedTuple):
+    """A checked hand, and the dealer's slot ("dealer.1") that it met and that was removed afterwards, for the
+    ``removal``-th time.
+    """
+
+    hand: str
+    slot: str
+    removal: int
+
+
+class Waiver(NamedTuple):
+    """A hold that a supervisor waived: the reason's code, and the round as it stood before that. Doubts that came
+    later are not waived.
+    """
+
+    reason_code: str
+    before: "RoundRecord"
+
+
 class Hand(NamedTuple):
     """A hand in play. ``cards`` are the effective cards in order (closed up over dead ones), ``met`` the
     dealer cards it is compared with ("two": checked in time, the dealer's first two, for good; "final":
     whatever the dealer ends with), ``check_place`` its turn among the checks that counted (None: not
-    checked).
+    checked) and ``checked_with`` how many cards it had then (0: not checked).
 
     ``drew`` is a draw mark that was not cancelled, whether or not the third face is known: a hand whose
     third card was read without a mark has three ``cards`` and no ``drew``.
@@ -141,6 +172,7 @@ class Hand(NamedTuple):
     pok_shown: bool
     met: Literal["two", "final"]
     check_place: int | None
+    checked_with: int = 0
 
 
 class Finding(NamedTuple):
@@ -167,9 +199,10 @@ class RoundRecord:
 
     ``wagers`` are those in play, ``hands`` every hand in play but the dealer's, by number, then shared,
     then junk; ``slots`` everything reported, of hands not in play too; ``unread_by_camera`` the live faces
-    no camera read; ``declared`` the last declaration, of wagers in play; ``waived`` the reason codes of
-    signed waivers; ``doubts`` the reasons to hold that need no rule sheet, in the order the service lists
-    them; ``findings`` what conduct shows without a rule sheet, on this very record: see ``flags``;
+    no camera read; ``declared`` the last declaration, of wagers in play; ``waivers`` those that were signed;
+    ``bets_apart`` and ``checks_in_doubt`` what nobody ruled or waived; ``doubts`` the reasons to hold that need
+    no rule sheet, in the order the service lists them; ``findings`` what conduct shows without a rule sheet, on
+    this very record: see ``flags``;
     ``bare`` the record as it would stand without any supervisor's act (None where that is the same).
     ``took_ms`` is from opening to close by the clock of one device (None where two devices recorded the
     round). ``turns`` are the hands in the order of their first stay, draw or pok, the dealer's among them;
@@ -195,7 +228,9 @@ class RoundRecord:
     cards_seen: int
     unread_by_camera: tuple[tuple[str, int], ...]
     declared: Mapping[str, int]
-    waived: frozenset[str]
+    waivers: tuple[Waiver, ...]
+    bets_apart: tuple[BetsApart, ...]
+    checks_in_doubt: tuple[CheckInDoubt, ...]
     doubts: tuple[str, ...]
     findings: tuple[Finding, ...]
     bare: "RoundRecord | None" = None

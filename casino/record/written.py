@@ -40,7 +40,20 @@ def to_json(record: RoundRecord) -> dict[str, Any]:
         "cards_seen": record.cards_seen,
         "unread_by_camera": [f"{hand}.{position}" for hand, position in record.unread_by_camera],
         "declared": dict(record.declared),
-        "waived": sorted(record.waived),
+        "waived": sorted({waiver.reason_code for waiver in record.waivers}),
+        "bets_apart": [
+            {
+                "source": one.source,
+                "hand": one.hand,
+                "owner": {one.owner.kind: one.owner.ref},
+                "stake": one.stake,
+                "ours": one.ours,
+            }
+            for one in record.bets_apart
+        ],
+        "checks_in_doubt": [
+            {"hand": one.hand, "slot": one.slot, "removal": one.removal} for one in record.checks_in_doubt
+        ],
         "doubts": list(record.doubts),
         "findings": findings_json(record.findings),
         "turns": list(record.turns),
@@ -75,6 +88,8 @@ def _hand(hand: Hand) -> dict[str, Any]:
         written["pok_shown"] = True
     if hand.check_place is not None:
         written["check_place"] = hand.check_place
+        if hand.checked_with != len(hand.cards):
+            written["checked_with"] = hand.checked_with
     return written
 
 

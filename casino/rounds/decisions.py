@@ -16,7 +16,7 @@ from casino.refusals import Refusal
 from casino.rounds import stored
 from casino.rounds.reports import NEVER_LATE
 
-KINDS = frozenset({"card_ruled", "card_removed", "round_voided", "hold_waived"})
+KINDS = frozenset({"bet_ruled", "card_removed", "card_ruled", "hold_waived", "round_voided"})
 """What a decision may say of a round."""
 
 

@@ -82,11 +82,9 @@ def breaches(
     """
     if record.state != "closed":
         return ()
-    record = led(record, lead=house.feed_lead)
-    findings = list(flags(record))
-    if not_in_play:
-        findings += [Finding("bet_not_in_play", wager, (("why", "no_wallet"),)) for wager in not_in_play]
-        record = doubts.without(record, not_in_play)
+    record = led(record, lead=house.feed_lead, without=not_in_play)
+    findings = [Finding("bet_not_in_play", wager, (("why", "no_wallet"),)) for wager in not_in_play]
+    findings += flags(record)
     found: dict[tuple[str, str], Finding] = {}
     for finding in (*findings, *_by_the_sheet(record, house, verdict)):
         found.setdefault((finding.kind, finding.subject), finding)
@@ -102,6 +100,7 @@ def _by_the_sheet(record: RoundRecord, house: HouseRules, verdict: Verdict | Non
     yield from _checks(record, house)
     yield from _stakes(record, house)
     yield from _other_hands(record, house)
+    yield from _against_own_bank(record, house)
     yield from _sheet_and_pace(record, house)
     yield from _once_held(record.bare or record, house)
     for line in verdict.lines if verdict else ():
@@ -188,9 +187,9 @@ def _checks(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
     if house.early_check == "any_hands" or hands.is_pok(record.dealer.cards[:2]):
         return
     for hand in record.hands:
-        if hand.check_place is not None and (house.early_check == "none" or len(hand.cards) != 3):
+        if hand.check_place is not None and (house.early_check == "none" or hand.checked_with != 3):
             yield Finding(
-                "check_not_allowed", hand.name, (("cards", len(hand.cards)), ("allowed", house.early_check))
+                "check_not_allowed", hand.name, (("cards", hand.checked_with), ("allowed", house.early_check))
             )
 
 
@@ -216,6 +215,14 @@ def _other_hands(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
         owner = owners.setdefault(wager.hand, wager.owner)
         if wager.hand != "shared" and wager.owner != owner:
             yield Finding("bet_on_other_hand", wager.id, (("hand", wager.hand),))
+
+
+def _against_own_bank(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:
+    if house.banker != "player" or record.banker is None:
+        return
+    for wager in record.wagers:
+        if wager.owner == ("account", record.banker.account):
+            yield Finding("banker_bet_on_guest", wager.id, (("hand", wager.hand), ("stake", wager.stake)))
 
 
 def _sheet_and_pace(record: RoundRecord, house: HouseRules) -> Iterator[Finding]:

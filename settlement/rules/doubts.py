@@ -5,11 +5,9 @@ names every doubt, not the first one met.
 """
 
 from collections import Counter
-from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from typing import NamedTuple
 
-from casino.record import WAIVABLE, Hand, RoundRecord, Slot
+from casino.record import Hand, RoundRecord, Slot, Wager, led
 from settlement.rules import hands as worth
 from settlement.rules import lookup
 from settlement.rules.house import HouseRules
@@ -26,6 +24,8 @@ REASONS = (
     "missing_banker",
     "missing_declaration",
     "declared_differs",
+    "records_differ",
+    "check_in_doubt",
     "number_jump",
 )
 """In the order in which they are listed."""
@@ -49,18 +49,56 @@ def reasons(record: RoundRecord, house: HouseRules) -> tuple[str, ...]:
     found = set(record.doubts)
     if too_many_hands(record, house):
         found.add("too_many_hands")
-    if house.requires.camera and record.unread_by_camera:
+    if house.requires.camera and unread_by_camera(record):
         found.add("awaiting_camera")
-    if house.banker == "player" and record.banker is None:
+    if house.banker == "player" and record.banker is None and not _waived(record, "missing_banker"):
         found.add("missing_banker")
-    if house.requires.declared_result and any(wager.id not in record.declared for wager in record.wagers):
+    if house.requires.declared_result and undeclared(record):
         found.add("missing_declaration")
     if record.declared and declared_apart(record, house):
         found.add("declared_differs")
     if not found:
         return ()
-    found -= record.waived & WAIVABLE
     return tuple(reason for reason in REASONS if reason in found)
+
+
+def unread_by_camera(record: RoundRecord) -> tuple[tuple[str, int], ...]:
+    """Return the slots whose live face no camera read, but for faces that were there when this was waived."""
+    if not record.unread_by_camera:
+        return ()
+    waived = {face for before in _before(record, "awaiting_camera") for face in _faces(before)}
+    if not waived:
+        return record.unread_by_camera
+    doubted = {face[:2] for face in _faces(record) - waived}
+    return tuple(slot for slot in record.unread_by_camera if slot in doubted)
+
+
+def undeclared(record: RoundRecord) -> tuple[Wager, ...]:
+    """Return the wagers in play without a declared result, but for those in play when this was waived."""
+    waived = {wager.id for before in _before(record, "missing_declaration") for wager in before.wagers}
+    return tuple(
+        wager for wager in record.wagers if wager.id not in record.declared and wager.id not in waived
+    )
+
+
+def _before(record: RoundRecord, reason: str) -> list[RoundRecord]:
+    """The round as it stood before each waiver of this reason."""
+    return [waiver.before for waiver in record.waivers if waiver.reason_code == reason]
+
+
+def _waived(record: RoundRecord, reason: str) -> bool:
+    """Whether a reason that the opening alone can raise was waived once that had been told."""
+    return any(before.opened_ms is not None for before in _before(record, reason))
+
+
+def _faces(record: RoundRecord) -> set[tuple[str, int, int]]:
+    """The faces that terminals reported; of a slot that none reported, the one that was ruled."""
+    found = set()
+    for slot in record.slots:
+        reported = [read.card for read in slot.reads if read.feed == "terminal"]
+        for card in reported or [card for card in (slot.ruled,) if card is not None]:
+            found.add((slot.hand, slot.position, card))
+    return found
 
 
 def too_many_hands(record: RoundRecord, house: HouseRules) -> bool:
@@ -70,10 +108,22 @@ def too_many_hands(record: RoundRecord, house: HouseRules) -> bool:
 
 def declared_apart(record: RoundRecord, house: HouseRules) -> tuple[Apart, ...]:
     """Return the wagers whose declared multiple is not the judged one, as far as their cards are beyond
-    doubt.
+    doubt and this very difference was not waived.
 
     What was declared for a wager that is not in play is ignored.
     """
+    found = _apart(record, house)
+    if not found or not record.waivers:
+        return found
+    waived = {
+        apart
+        for before in _before(record, "declared_differs")
+        for apart in _apart(led(before, lead=house.feed_lead), house)
+    }
+    return tuple(apart for apart in found if apart not in waived)
+
+
+def _apart(record: RoundRecord, house: HouseRules) -> tuple[Apart, ...]:
     judged = multiples(record, house)
     return tuple(
         Apart(wager.id, record.declared[wager.id], judged[wager.hand])
@@ -86,9 +136,10 @@ def declared_apart(record: RoundRecord, house: HouseRules) -> tuple[Apart, ...]:
 
 def multiples(record: RoundRecord, house: HouseRules) -> dict[str, int]:
     """Return the multiple of each hand that can be judged: its own cards and the dealer's that it met are
-    known."""
+    known, and no check of it is in doubt."""
     table = lookup.of(house)
     certain = _certain_hands(record)
+    in_doubt = {check.hand for check in record.checks_in_doubt}
     classes = {hand.name: table.class_of(hand.cards) for hand in record.hands if hand.name in certain}
     met = {}
     if _dealers_two_certain(record):
@@ -98,25 +149,8 @@ def multiples(record: RoundRecord, house: HouseRules) -> dict[str, int]:
     return {
         hand.name: table.outcomes[classes[hand.name]][met[hand.met]][0]
         for hand in record.hands
-        if hand.name in classes and hand.met in met
+        if hand.name in classes and hand.met in met and hand.name not in in_doubt
     }
-
-
-def without(record: RoundRecord, wagers: AbstractSet[str]) -> RoundRecord:
-    """Return the record without wagers that do not play, and without the hands that only they put in play."""
-    left = tuple(wager for wager in record.wagers if wager.id not in wagers)
-    betted = {wager.hand for wager in left}
-    dealt = {slot.hand for slot in record.slots if not slot.removed}
-    hands = tuple(
-        hand for hand in record.hands if hand.name in betted or hand.name in dealt or hand.cards or hand.drew
-    )
-    found = record.doubts
-    if "missing_card" in found and len(hands) < len(record.hands):
-        slots = _slots(record)
-        if not any(_lacks_a_card(hand, slots.get(hand.name, [])) for hand in (*hands, record.dealer)):
-            found = tuple(doubt for doubt in found if doubt != "missing_card")
-    bare = without(record.bare, wagers) if record.bare is not None else None
-    return replace(record, wagers=left, hands=hands, doubts=found, bare=bare)
 
 
 def _certain_hands(record: RoundRecord) -> frozenset[str]:

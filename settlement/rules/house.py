@@ -4,7 +4,8 @@ A sheet is immutable; the sha256 of its canonical JSON names it wherever a judge
 are the game as its description tells it. A sheet that cannot be played is refused with the options that are
 at odds.
 
-Read in order: the parts, ``HouseRules``, from and to JSON, what contradicts what, the presets.
+Read in order: the parts, ``HouseRules``, from and to JSON, the presets; what contradicts what is in
+``contradictions``.
 """
 
 import functools
@@ -13,6 +14,19 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
+
+from settlement.rules.contradictions import (
+    ContradictorySheet,
+    InvalidSheet,
+    refuse_contradictions,
+    refuse_unusable,
+)
+
+__all__ = [
+    "CHOICES", "COMMISSION_CHOICES", "MOST_HANDS", "PRESETS", "TYPE_ORDER", "Commission", "ContradictorySheet",
+    "DengTable", "DrawRule", "HouseRules", "InvalidSheet", "Kind", "Requires", "Rounding", "Stakes", "as_json",
+    "from_options", "parse", "stored",
+]  # fmt: skip
 
 Kind = Literal["pok", "tong", "straight_flush", "straight", "sam_lueang", "normal"]
 Straights = Literal["off", "as_sam_deng", "special"]
@@ -38,19 +52,6 @@ FeedLead = Literal["none", "terminal", "camera"]
 MOST_MONEY = 2**63 - 1
 MOST_HANDS = 17
 """Three cards each for more hands than this do not fit into the deck."""
-
-
-class InvalidSheet(ValueError):
-    """The sheet cannot be read: an unknown option, or a value the option does not have."""
-
-    def __init__(self, why: str, *, options: tuple[str, ...]) -> None:
-        super().__init__(f"{', '.join(options)}: {why}")
-        self.options = options
-        self.why = why
-
-
-class ContradictorySheet(InvalidSheet):
-    """Each option is possible, together they are not; ``options`` names all that take part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +138,14 @@ class HouseRules:
     requires: Requires = Requires()
 
     def __post_init__(self) -> None:
-        _refuse_contradictions(self)
+        refuse_contradictions(self)
 
     @functools.cached_property
     def canonical(self) -> bytes:
-        """JSON with every option written out, keys sorted, no spaces: the bytes that are hashed and kept."""
+        """JSON with every option written out, keys sorted, no spaces: the bytes that are hashed and kept.
+
+        Of a stored sheet they are the bytes that were stored, whichever options there are by now.
+        """
         return json.dumps(as_json(self), sort_keys=True, separators=(",", ":")).encode()
 
     @functools.cached_property
@@ -189,7 +193,9 @@ def from_options(preset: str, options: Mapping[str, Any]) -> HouseRules:
     base = PRESETS.get(preset)
     if base is None:
         raise InvalidSheet(f"no preset {preset!r}", options=("preset",))
-    return _read(options, base=base)
+    rules = _read(options, base=base)
+    refuse_unusable(rules)
+    return rules
 
 
 def as_json(house: HouseRules) -> dict[str, Any]:
@@ -208,6 +214,23 @@ def parse(text: str | bytes) -> HouseRules:
 
     Raises InvalidSheet for anything that is no sheet, doubled names and floats included.
     """
+    rules = _written(text)
+    refuse_unusable(rules)
+    return rules
+
+
+def stored(canonical: str | bytes) -> HouseRules:
+    """Return a sheet as it was agreed on: its bytes, and their hash, are those for ever.
+
+    An option that a later release added has the meaning that this sheet had without it, which is its default. Raises
+    InvalidSheet for what is no sheet.
+    """
+    rules = _written(canonical)
+    vars(rules)["canonical"] = canonical.encode() if isinstance(canonical, str) else canonical
+    return rules
+
+
+def _written(text: str | bytes) -> HouseRules:
     try:
         options = json.loads(text, object_pairs_hook=_without_doubles)
     except InvalidSheet:
@@ -344,41 +367,6 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "dealer_draw": _draw,
     "requires": _requires,
 }
-
-
-# -- contradictions ----------------------------------------------------------------------------------------
-
-
-def _refuse_contradictions(house: HouseRules) -> None:
-    if house.tong_over_sam_lueang == "difference":
-        if house.type_order.index("sam_lueang") < house.type_order.index("tong"):
-            raise ContradictorySheet(
-                "a sam lueang above the tong cannot lose to it by the difference of their deng",
-                options=("type_order", "tong_over_sam_lueang"),
-            )
-        if house.deng.tong <= house.deng.sam_lueang:
-            raise ContradictorySheet(
-                "a tong of no more deng than a sam lueang would beat it and win nothing",
-                options=("deng", "tong_over_sam_lueang"),
-            )
-    if house.commission.side != "guest" and house.banker != "player":
-        raise ContradictorySheet("no player banks who could pay it", options=("commission", "banker"))
-    for name in ("player_draw", "dealer_draw"):
-        rule: DrawRule = getattr(house, name)
-        draw, stay = rule.must_draw_to, rule.must_stay_from
-        if draw is not None and stay is not None and stay <= draw:
-            raise ContradictorySheet(
-                f"a hand of {stay} taem would have to draw and to stay",
-                options=(f"{name}.must_draw_to", f"{name}.must_stay_from"),
-            )
-    if house.stakes is not None:
-        if house.stakes.min > house.stakes.max:
-            raise ContradictorySheet("no stake is allowed", options=("stakes.min", "stakes.max"))
-        if house.stakes.min % house.stakes.step or house.stakes.max % house.stakes.step:
-            raise ContradictorySheet(
-                "a limit that is no whole number of steps",
-                options=("stakes.min", "stakes.max", "stakes.step"),
-            )
 
 
 # -- presets -----------------------------------------------------------------------------------------------

@@ -99,9 +99,7 @@ def judge(
     """
     if record.state == "voided":
         return Verdict("voided", ())
-    record = led(record, lead=house.feed_lead)
-    if not_in_play:
-        record = doubts.without(record, not_in_play)
+    record = led(record, lead=house.feed_lead, without=not_in_play)
     reasons = doubts.reasons(record, house)
     if reasons:
         waits = record.state == "closed" or "sequence_gap" in reasons

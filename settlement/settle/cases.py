@@ -27,7 +27,8 @@ from settlement.settle.lines import BANK
 class Case:
     """One round with everything its judgement needs; ``record`` is the fold of what counts.
 
-    ``holds`` are the open ones by wager (``bank`` for a player's bank), ``touched`` the wagers that had one before,
+    ``late`` are the late events and ``late_bets`` the rulings of bets among them, by their ids (RoundEvent);
+    ``holds`` are the open holds by wager (``bank`` for a player's bank), ``touched`` the wagers that had one before,
     ``refused`` those that a wallet could not cover when it was asked, each with its guest. ``elsewhere`` are the holds
     asked of wallets that live in a cashier system and not ended, by wager; ``systems`` are those systems by the prefix
     of their wallets.
@@ -53,6 +54,7 @@ class Case:
     record: RoundRecord | None = None
     upto: int = 0
     late: tuple[int, ...] = ()
+    late_bets: frozenset[int] = frozenset()
     clock_off: bool = False
     holds: dict[str, Held] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
@@ -188,6 +190,9 @@ class Gathered:
         )
         case.upto = max((item.event.place for item in recorded), default=0)
         case.late = tuple(item.event.place for item in recorded if item.late)
+        case.late_bets = frozenset(
+            item.event.place for item in recorded if item.late and item.event.kind == "bet_ruled"
+        )
         case.clock_off = any(item.clock_off for item in counted)
 
 

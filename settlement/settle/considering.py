@@ -121,12 +121,20 @@ class Question:
         last = max((event.place for event in self.events), default=0)
         chosen = [_decided(fact, last + place) for place, fact in enumerate(facts, start=1)]
         told = record.fold([*self.events, *chosen], unknown=self.unknown, currency=self.case.currency)
-        verdict = judgement.judge(replace(self.case, record=told), self.inputs)
+        case = replace(self.case, record=told)
+        verdict = judgement.judge(case, self._inputs_under(case, facts))
         compared = {wager: line._replace(after=None) for wager, line in self.settled.items()}
         for wager, hand, owner, net in _nets(verdict):
             before = compared[wager].before if wager in compared else None
             compared[wager] = Compared(wager, hand, owner, before, net)
         return self._considered(verdict.outcome, verdict.reasons, compared, verdict.house_net)
+
+    def _inputs_under(self, case: Case, facts: Sequence[Mapping[str, Any]]) -> Inputs:
+        """A bet that is ruled may be of a wallet that nobody looked at before."""
+        if all(fact["kind"] != "bet_ruled" for fact in facts):
+            return self.inputs
+        now = inputs_now(case)
+        return judgement.inputs_as_before(case, self.inputs, now) if self.revision else now
 
     def _considered(
         self, outcome: str, reasons: tuple[str, ...], compared: Mapping[str, Compared], house_net: int

@@ -190,7 +190,8 @@ class Docket:
         """Take down a later revision: the one before reversed, the new judgement posted."""
         if case.house is None:
             raise Refusal("round_not_settled")
-        inputs = self._inputs_as_before(case, Inputs.read(before.inputs))
+        now = judgement.inputs_of(case, self.balances, available=self.free)
+        inputs = judgement.inputs_as_before(case, Inputs.read(before.inputs), now)
         verdict = judgement.judge(case, inputs)
         if verdict.outcome not in ("settled", "voided"):
             raise Refusal("round_held", reasons=list(verdict.reasons))
@@ -209,11 +210,6 @@ class Docket:
         revision.approved_by = approved_by.id if approved_by else None
         if case.systems:
             elsewhere.amended(self.dues, case, verdict, inputs, revision=number, because=because)
-
-    def _inputs_as_before(self, case: Case, before: Inputs) -> Inputs:
-        """What was put up and who had no wallet when the round was first settled stays so in every revision."""
-        now = judgement.inputs_of(case, self.balances, available=self.free)
-        return Inputs(before.bank, tuple(sorted({*before.not_in_play, *now.not_in_play})), now.elsewhere)
 
     def _journals(
         self,

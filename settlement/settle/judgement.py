@@ -69,6 +69,13 @@ def inputs_of(case: Case, balances: Mapping[str, Balance], *, available: Mapping
     return Inputs(bank, tuple(without), elsewhere)
 
 
+def inputs_as_before(case: Case, before: Inputs, now: Inputs) -> Inputs:
+    """Return the inputs of a later revision: what was put up and who had no wallet when the round was first settled
+    stays so. Of a bet that was ruled it counts whether its guest has a wallet now."""
+    stays = {wager for wager in before.not_in_play if wager not in case.ruled()}
+    return Inputs(before.bank, tuple(sorted({*stays, *now.not_in_play})), now.elsewhere)
+
+
 def judge(case: Case, inputs: Inputs) -> Verdict:
     """Return the verdict on a round under its sheet.
 

@@ -74,7 +74,7 @@ def correct(
     A correction is one revision: what the one before moved is taken back and the new judgement posted, in one
     transaction. It needs a decision (``because``) or two different people. Refuses ``round_not_settled``,
     ``round_held`` with the reasons where the new fold is in doubt, ``sod_violation``, ``invalid_value`` for an act
-    that is no late event of the round. Must run in an act.
+    that is no late event of the round, and for a ruling of a bet without a decision. Must run in an act.
     """
     act = events.current()
     if because is None:
@@ -92,6 +92,10 @@ def correct(
     (case,) = cases.read([round_id], lock=True, cites={round_id: named})
     if not named <= set(case.late):
         raise Refusal("invalid_value", fields={"acts": "only late events of this round can be cited"})
+    if because is None and not case.late_bets.isdisjoint(cites):
+        raise Refusal(
+            "invalid_value", fields={"acts": "two people choose cards; a bet is for a dispute to decide"}
+        )
     ours = Docket(act=act, today=today)
     earlier = history.of(round_id)
     ours.lock_accounts([case], and_those_of=earlier)

@@ -34,6 +34,13 @@ def ruled(slot: str, card: str) -> Facts:
     return [{"kind": "card_ruled", "hand": hand, "position": int(position), "card": card}]
 
 
+def a_ruled_bet(wager: str, hand: str, baht: int, **owner: Any) -> Facts:
+    stake = {"amount": baht * 100, "currency": "THB"}
+    return [
+        {"kind": "bet_ruled", "wager": wager, "hand": hand, "owner": owner or {"seat": 1}, "stake": stake}
+    ]
+
+
 def removed(slot: str) -> Facts:
     hand, _, position = slot.partition(".")
     return [{"kind": "card_removed", "hand": hand, "position": int(position)}]
@@ -129,8 +136,12 @@ def _said(facts: Sequence[dict[str, Any]]) -> str:
             str(part)
             for part in (
                 fact["kind"],
-                f"{fact['hand']}.{fact['position']}" if "hand" in fact else fact.get("reason_code", ""),
+                fact.get("wager", ""),
+                ".".join(str(fact[name]) for name in ("hand", "position") if name in fact),
+                fact.get("reason_code", ""),
                 fact.get("card", ""),
+                *(f"{kind}={ref}" for kind, ref in fact.get("owner", {}).items()),
+                str(fact["stake"]["amount"] // 100) if "stake" in fact else "",
             )
             if part
         )

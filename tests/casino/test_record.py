@@ -398,9 +398,9 @@ def test_the_last_declaration_counts_for_the_wagers_in_play() -> None:
 
 def test_a_signed_waiver_is_kept_and_a_record_without_it_stands_beside() -> None:
     found = told(f"{TWO_HANDS} \n close \n page: waive awaiting_camera \n waive missing_banker signed")
-    assert found.waived == {"awaiting_camera", "missing_banker"}
+    assert [waiver.reason_code for waiver in found.waivers] == ["missing_banker", "awaiting_camera"]
     assert found.bare is not None
-    assert found.bare.waived == frozenset()
+    assert found.bare.waivers == ()
 
 
 def test_a_voided_round_holds_nothing() -> None:

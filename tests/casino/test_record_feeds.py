@@ -58,7 +58,7 @@ def test_another_terminals_cards_are_reads_and_the_rest_is_evidence() -> None:
     found = told(
         f"""
         {TWO_HANDS}
-        tablet2: bet w8 p8 900
+        tablet2: bet w8 p1 100
         tablet2: p1 3S 4D
         tablet2: p1 draws
         tablet2: check p1

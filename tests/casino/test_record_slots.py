@@ -107,7 +107,7 @@ def test_an_unsigned_act_of_a_supervisor_changes_nothing() -> None:
         takes-over
     """
     found = told(f"{TWO_HANDS} \n {unsigned} \n close")
-    assert (faces(hand_of(found, "p1")), found.state, found.waived) == ("3S 4D", "closed", frozenset())
+    assert (faces(hand_of(found, "p1")), found.state, found.waivers) == ("3S 4D", "closed", ())
     assert flagged(found) == [
         *["unsigned_ruling"] * 3,
         "unsigned_ruling p1.1",

@@ -17,7 +17,16 @@ from settlement.rules import hands
 
 CASES = Path(__file__).parent.parent / "cases"
 
-SIGNED = ("card_ruled", "card_removed", "hold_waived", "round_voided", "recorder_changed", "mispay_put_right")
+SIGNED = (
+    "bet_ruled",
+    "card_ruled",
+    "card_removed",
+    "hold_waived",
+    "round_voided",
+    "recorder_changed",
+    "mispay_found",
+    "mispay_put_right",
+)
 """What the supervisor on duty signs, unless a test says otherwise."""
 
 Short = dict[str, Any]
@@ -37,10 +46,10 @@ def hand(text: str | list[str]) -> tuple[int, ...]:
 def told(short: Sequence[Short]) -> tuple[list[Event], list[Gap]]:
     """Return the events as recorded in this order, and the gaps of the terminal.
 
-    A supervisor acts from a page; the camera and the terminal count their own numbers.
+    A supervisor acts from a page; the camera and each terminal count their own numbers.
     """
     events, gaps = [], []
-    last = {"terminal": 0, "camera": 0}
+    last = {"terminal": 0, "terminal2": 0, "camera": 0}
     for place, event in enumerate(short, 1):
         feed = event.get("from", "terminal")
         if feed == "supervisor":
@@ -52,6 +61,7 @@ def told(short: Sequence[Short]) -> tuple[list[Event], list[Gap]]:
                 gaps.append(Gap(source, last[feed] + 1, last[feed] + missing))
             last[feed] += missing + 1
             seq = last[feed]
+            feed = feed.removesuffix("2")
         at = 1_000 * place
         signed = event.get("signed", event["type"] in SIGNED)
         events.append(Event(event["type"], event["data"], source, feed, seq, place, signed, at, at))

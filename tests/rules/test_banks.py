@@ -1,10 +1,11 @@
 """A player holds the bank: losses first, then wins in turn, as far as the bank lasts. Money in satang."""
 
+from dataclasses import replace
 from typing import Any
 
 from settlement.rules import house, payouts
 from settlement.rules.payouts import BankLine, Verdict
-from tests.rules.given import a_bet, a_round, answers, thb
+from tests.rules.given import a_bet, a_card, a_round, answers, thb
 
 BANKED_BY_B1 = {"banker": {"account": "player:B1", "limit": thb(50_000)}}
 HALF_TO_THE_CHIP = {"rate_bp": 500, "unit": 100}
@@ -142,3 +143,23 @@ def test_commission_is_taken_of_what_was_paid_not_of_what_was_due() -> None:
     )
     assert nets(verdict) == {"w1": (1_900, 2_000)}
     assert (verdict.bank, verdict.house_net) == (BankLine("player:B1", 2_000, -2_000, 0, -2_000, 0), 100)
+
+
+def test_a_bank_without_a_wallet_is_none_whatever_feed_leads() -> None:
+    """Settlement takes the banker away; the terminal leads over the camera's five, so the record is made anew."""
+    record = a_round(
+        opened=BANKED_BY_B1,
+        bets={"p1": 40_000},
+        cards={"p1": SEVEN, "dealer": SIX},
+        extra=[a_card("p1", 2, "5D", by="camera")],
+    )
+    sheet = house.from_options("seed_base", {"banker": "player", "feed_lead": "terminal"})
+    assert payouts.judge(replace(record, banker=None), sheet).reasons == ("missing_banker",)
+
+
+def test_an_empty_bank_pays_what_it_collected_and_nothing_else() -> None:
+    verdict = judged(
+        bank=0, bets={"p1": 40_000, "p2": 30_000}, cards={"p1": SEVEN, "p2": FIVE, "dealer": SIX}
+    )
+    assert nets(verdict) == {"w1": (30_000, 10_000), "w2": (-30_000, 0)}
+    assert verdict.bank == BankLine("player:B1", 0, 0, 0, 0, 0)

@@ -313,6 +313,38 @@ def test_a_check_of_a_hand_the_sheet_does_not_allow_is_flagged(
     assert found(record, early_check=early_check) == raised
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "early_check", "cards"),
+    [
+        (["p1.draws", "p1.3"], [], "three_card_hands", None),
+        (["p1.draws"], ["p1.3"], "three_card_hands", None),  # the face is shown later
+        ([], ["p1.draws", "p1.3"], "three_card_hands", 2),  # it had two cards when it was checked
+        ([], [], "three_card_hands", 2),
+        (["p1.draws", "p1.3"], [], "none", 3),
+        (["p1.draws", "p1.3"], ["p1.gone"], "three_card_hands", None),
+    ],
+)
+def test_a_check_is_judged_by_the_hand_as_it_stood_at_the_check(
+    before: list[str], after: list[str], early_check: str, cards: int | None
+) -> None:
+    acts = {
+        "p1.draws": an_act("hand_drew", hand="p1"),
+        "p1.3": a_card("p1", 3, "2C"),
+        "p1.gone": an_act("card_removed", hand="p1", position=3, reason="dead"),
+    }
+    events = short_round(bets={"p1": 100}, cards={"p1": "KS 4D", "dealer": SIX}, turns=[])
+    events[-1:] = [
+        *(acts[one] for one in before),
+        an_act("hand_checked", hands=["p1"]),
+        *(acts[one] for one in after),
+        events[-1],
+    ]
+    sheet = house.from_options("seed_base", {"early_check": early_check})
+    raised = [one for one in conduct.breaches(folded(events), sheet) if one.kind == "check_not_allowed"]
+    detail = (("cards", cards), ("allowed", early_check))
+    assert raised == ([] if cards is None else [Finding("check_not_allowed", "p1", detail)])
+
+
 def test_a_check_against_the_dealers_pok_is_flagged_for_that_alone() -> None:
     record = a_table(dealer="KC 9D", checks=[["p1"]])
     assert found(record, early_check="none") == [("check_against_dealer_pok", "p1")]
@@ -418,6 +450,38 @@ def test_a_hand_only_the_camera_saw_is_a_stray_read_where_the_terminal_leads() -
     record = a_table(extra=[a_card("p9", 1, "2S", by="camera"), a_card("p9", 2, "3S", by="camera")])
     assert found(record, feed_lead="terminal") == [("stray_read", "p9")]
     assert found(record) == []
+
+
+def test_a_stray_hand_is_not_kept_in_play_by_a_wager_that_is_not() -> None:
+    """The camera alone saw p9, on which only a wallet that does not exist has bet; its king is p1's too."""
+    stray = [a_card("p9", 1, "KS", by="camera"), a_card("p9", 2, "3S", by="camera")]
+    bets = [a_bet("w1", "p1", 100, by=1), a_bet("w2", "p9", 100, by="player:NOBODY")]
+    record = a_round(bets=bets, cards={"p1": SEVEN, "dealer": SIX}, extra=stray)
+    sheet = house.from_options("seed_base", {"feed_lead": "terminal"})
+    nobody = frozenset({"w2"})
+    assert payouts.judge(record, sheet).reasons == ("duplicate_card",)
+    verdict = payouts.judge(record, sheet, not_in_play=nobody)
+    assert (verdict.outcome, [line.wager for line in verdict.lines]) == ("settled", ["w1"])
+    raised = conduct.breaches(record, sheet, verdict, not_in_play=nobody)
+    assert [(one.kind, one.subject) for one in raised] == [("bet_not_in_play", "w2"), ("stray_read", "p9")]
+
+
+@pytest.mark.parametrize(("banker", "raised"), [("player", ["w2"]), ("house", [])])
+def test_a_bet_of_the_banker_against_his_own_bank_is_flagged(banker: str, raised: list[str]) -> None:
+    record = a_round(
+        opened={"banker": {"account": "player:B1", "limit": thb(500)}},
+        bets=[
+            a_bet("w1", "p1", 100, by="player:A17"),
+            a_bet("w2", "p1", 100, by="player:B1"),
+            a_bet("w3", "p1", 100, by=1),
+        ],
+        cards={"p1": SEVEN, "dealer": SIX},
+    )
+    sheet = house.from_options("seed_base", {"banker": banker})
+    findings = [one for one in conduct.breaches(record, sheet) if one.kind == "banker_bet_on_guest"]
+    assert findings == [
+        Finding("banker_bet_on_guest", wager, (("hand", "p1"), ("stake", 100))) for wager in raised
+    ]
 
 
 def test_nothing_is_found_in_a_round_that_is_open_or_void() -> None:

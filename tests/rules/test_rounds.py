@@ -32,6 +32,7 @@ COMPARED = {
     "check_after_dealer_drew",
     "check_against_dealer_pok",
     "checked_twice",
+    "bet_ruled",
 }
 
 
@@ -73,7 +74,10 @@ def outcome(record: RoundRecord, sheet: HouseRules, *, bank: int | None, banked:
     return answer
 
 
-@pytest.mark.parametrize("known", case("rounds.json")["rounds"], ids=lambda known: known["name"])
+KNOWN = [*case("rounds.json")["rounds"], *case("two-terminals.json")["rounds"]]
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known["name"])
 def test_every_known_round_comes_out(known: dict[str, Any]) -> None:
     wallets = known.get("wallets", {})
     record = folded(known["events"])

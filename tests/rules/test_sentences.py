@@ -259,7 +259,7 @@ def test_every_pair_of_known_hands_is_said_under_every_preset() -> None:
 
 def test_every_reason_to_hold_a_round_is_said_with_the_places_it_is_about() -> None:
     said: dict[str, list[Said]] = {}
-    for known in case("rounds.json")["rounds"]:
+    for known in [*case("rounds.json")["rounds"], *case("two-terminals.json")["rounds"]]:
         rules = house.from_options(known["sheet"]["preset"], known["sheet"]["options"])
         _, gaps = told(known["events"])
         record = folded(known["events"])
@@ -271,9 +271,7 @@ def test_every_reason_to_hold_a_round_is_said_with_the_places_it_is_about() -> N
         rules = house.from_options("seed_base", options)
         ((reason, sentence),) = sentences.held(record, rules, payouts.judge(record, rules).reasons)
         said.setdefault(reason, []).append(complete(sentence))
-    events, _ = told(
-        short_round(bets={"p1": 100}, cards={"p1": "5S 2D", "dealer": "3C 3D"}, opened={"number": 9001})
-    )
+    events, _ = told(short_round(bets={"p1": 100}, cards={"p1": "5S 2D", "dealer": "3C 3D"}))
     record = fold([replace(events[0], jumped_from=12), *events[1:]])
     ((reason, sentence),) = sentences.held(record, rules, ("number_jump",))
     said.setdefault(reason, []).append(complete(sentence))

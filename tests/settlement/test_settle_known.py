@@ -23,7 +23,7 @@ def owners(known: dict[str, Any]) -> dict[str, str]:
     """The account that each wager's net goes to."""
     found = {}
     for event in known["events"]:
-        if event["type"] == "bet_placed":
+        if event["type"] in ("bet_placed", "bet_ruled"):
             whose = event["data"]["owner"]
             found[event["data"]["wager"]] = (
                 f"{whose['account']}:wallet" if "account" in whose else "table:PD01:guests"

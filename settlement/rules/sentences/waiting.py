@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from casino import cards as deck
-from casino.record import Gap, RoundRecord, Slot, led
+from casino.record import Gap, Owner, RoundRecord, Slot, led
 from settlement.rules import doubts
 from settlement.rules.house import HouseRules
-from settlement.rules.sentences.words import Said, both, card, hand, place, start, times
+from settlement.rules.sentences.words import Said, both, card, hand, money, place, start, times
 
 HELD = Said("ค้าง ยังไม่คิดเงิน:", "is held, no money has moved:")
 """What stands between a round's number and the reasons it waits for."""
@@ -21,13 +21,19 @@ class _Wait(NamedTuple):
     record: RoundRecord
     house: HouseRules
     gaps: tuple[Gap, ...]
+    currency: str
 
 
 def held(
-    record: RoundRecord, house: HouseRules, reasons: tuple[str, ...], *, gaps: tuple[Gap, ...] = ()
+    record: RoundRecord,
+    house: HouseRules,
+    reasons: tuple[str, ...],
+    *,
+    gaps: tuple[Gap, ...] = (),
+    currency: str = "THB",
 ) -> tuple[tuple[str, Said], ...]:
     """Return the sentence of each of the reasons for which a folded round is held. KeyError for an unknown reason."""
-    wait = _Wait(led(record, lead=house.feed_lead), house, gaps)
+    wait = _Wait(led(record, lead=house.feed_lead), house, gaps, currency)
     return tuple((reason, _REASONS[reason](wait)) for reason in reasons)
 
 
@@ -134,7 +140,7 @@ def _missing_card(wait: _Wait) -> Said:
 
 
 def _awaiting_camera(wait: _Wait) -> Said:
-    slots = [place(f"{name}.{position}") for name, position in wait.record.unread_by_camera]
+    slots = [place(f"{name}.{position}") for name, position in doubts.unread_by_camera(wait.record)]
     said = both(slots, th=", ", en="; ")
     return Said(
         f"กล้องยังไม่อ่าน {said.th} กติกาโต๊ะนี้ต้องมีกล้อง — รอกล้อง หรือให้หัวหน้ายกเว้น",
@@ -145,8 +151,7 @@ def _awaiting_camera(wait: _Wait) -> Said:
 def _missing_declaration(wait: _Wait) -> Said:
     missing = [
         Said(f"{hand(wager.hand).th} ({wager.id})", f"{hand(wager.hand).en} ({wager.id})")
-        for wager in wait.record.wagers
-        if wager.id not in wait.record.declared
+        for wager in doubts.undeclared(wait.record)
     ]
     said = both(missing, th=", ", en=", ")
     return Said(
@@ -169,6 +174,50 @@ def _declared_differs(wait: _Wait) -> Said:
         ]
     )
     return Said(f"{said.th} — ตรวจไพ่แล้วให้หัวหน้าชี้ขาด", f"{said.en} — check the cards, then a supervisor rules")
+
+
+def _records_differ(wait: _Wait) -> Said:
+    found = []
+    for one in wait.record.bets_apart:
+        where, whose = hand(one.hand), _owner(one.owner)
+        theirs, ours = money(one.stake, wait.currency), money(one.ours, wait.currency)
+        found.append(
+            Said(
+                f"{where.th} ของ{whose.th}: {one.source} {theirs} เครื่องที่บันทึก {ours}",
+                f"{start(where.en)}, {whose.en}: {theirs} by {one.source}, {ours} by the recording terminal",
+            )
+        )
+    said = both(found)
+    return Said(
+        f"{said.th} — ดูชิปแล้วให้หัวหน้าชี้ขาดเดิมพัน หรือยกเว้น",
+        f"{said.en} — look at the chips; a supervisor rules the bet, or waives this",
+    )
+
+
+def _owner(owner: Owner) -> Said:
+    if owner.kind == "seat":
+        return Said(f"แขกที่นั่ง {owner.ref}", f"the guest of seat {owner.ref}")
+    if owner.kind == "account":
+        return Said(owner.ref, owner.ref)
+    return Said("พนักงาน", "a member of the staff")
+
+
+def _check_in_doubt(wait: _Wait) -> Said:
+    found = []
+    for one in wait.record.checks_in_doubt:
+        where, card_at = hand(one.hand), place(one.slot)
+        found.append(
+            Said(
+                f"{where.th} เช็คกับ{card_at.th} ซึ่งถูกเอาออกทีหลัง",
+                f"{start(where.en)} was checked against {card_at.en}, removed afterwards",
+            )
+        )
+    said = both(found)
+    return Said(
+        f"{said.th} — หัวหน้ายกเว้น (เทียบกับสองใบแรกที่เหลือ) ชี้ไพ่ใบนั้น หรือยกเลิกรอบ",
+        f"{said.en} — a supervisor waives it (the dealer's first two that are left count), rules that card,"
+        " or voids the round",
+    )
 
 
 def _number_jump(wait: _Wait) -> Said:
@@ -214,5 +263,7 @@ _REASONS: Mapping[str, Callable[[_Wait], Said]] = {
     ),
     "missing_declaration": _missing_declaration,
     "declared_differs": _declared_differs,
+    "records_differ": _records_differ,
+    "check_in_doubt": _check_in_doubt,
     "number_jump": _number_jump,
 }
