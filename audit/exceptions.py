@@ -19,7 +19,7 @@ from django.db.models import QuerySet
 from audit.models import Flag, LogEntry, Proposal
 from casino import rounds
 from casino.cells import Cell
-from casino.models import GapWaiver, Person, RoundEvent
+from casino.models import GapWaiver, Person, RoundEvent, RoundWaiver
 from settlement.models import Count
 
 COLUMNS = ("entry", "at", "action", "who", "second", "item", "before", "after", "currency", "reason")
@@ -159,6 +159,14 @@ def _waived(told: _Told) -> Iterator[Exceptional]:
     )
 
 
+def _rounds_waived(told: _Told) -> Iterator[Exceptional]:
+    first, last = told.data["first"], told.data["last"]
+    waiver = RoundWaiver.objects.filter(session=told.data["session"], first=first, last=last).first()
+    yield Exceptional(
+        f"{told.entry.subject}#rounds {first}-{last}", "missing", "waived", waiver.reason if waiver else ""
+    )
+
+
 def _rights(told: _Told) -> Iterator[Exceptional]:
     before = _before(told)
     yield Exceptional(told.entry.subject, _right(before) if before else None, _right(told.data))
@@ -206,6 +214,7 @@ ROWS: Mapping[str, Callable[[_Told], Iterator[Exceptional]]] = {
     "dispute.decided": _decided,
     "flag.closed": _flag_closed,
     "gap.waived": _waived,
+    "rounds.waived": _rounds_waived,
     "person.created": _rights,
     "person.changed": _rights,
     "sheet.put_in_force": _in_force,

@@ -259,7 +259,7 @@ SELECT s.id, lower(hole), upper(hole) - 1 FROM casino_tablesession s
        int8multirange(int8range(1, greatest(told.last, s.last_round, 0) + 1)) - coalesce(told.numbers, '{}')
        - coalesce((SELECT range_agg(int8range(first, last::bigint + 1)) FROM casino_roundwaiver
                     WHERE session_id = s.id), '{}')) AS hole
- WHERE s.id = ANY(%s) ORDER BY s.id, 2
+ WHERE s.id = ANY(%s::uuid[]) ORDER BY s.id, 2
 """
 
 

@@ -66,7 +66,7 @@ SELECT e.round_id,
 _EVENTS = """
 SELECT e.round_id, e.kind, e.payload::text, e.happened_at, e.device_id, e.signed <> ''
   FROM casino_roundevent e
- WHERE (e.round_id = ANY (%(ids)s::uuid[]) AND e.kind = 'mispay_put_right')
+ WHERE (e.round_id = ANY (%(ids)s::uuid[]) AND e.kind IN ('mispay_put_right', 'mispay_found'))
     OR (e.round_id = ANY (%(late)s::uuid[])
         AND e.kind IN ('bets_locked', 'bet_placed', 'bet_changed', 'bet_withdrawn'))
  ORDER BY e.round_id, e.device_id, e.device_seq, e.id
@@ -244,7 +244,7 @@ def _owner(owner: Mapping[str, Any]) -> str:
 def _put_right(events: Sequence[_Happened], stakes: Sequence[Stake]) -> Iterator[PutRight]:
     by_wager = {stake.wager: stake for stake in stakes}
     for event in events:
-        if event.kind != "mispay_put_right" or not event.signed:
+        if event.kind not in ("mispay_put_right", "mispay_found") or not event.signed:
             continue
         stake = by_wager.get(event.data["wager"])
         if stake is not None:
