@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -18,6 +18,40 @@ RULERS = (Role.SUPERVISOR, Role.MANAGER)
 
 AT_TABLES = (Role.DEALER, Role.SUPERVISOR, Role.MANAGER)
 """Who may act at a table at all. What a device says of anybody else there cannot be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """What somebody was, and from when until when: their appointments in the order in which they were made. ``now`` is
+    what their row says, which counts where nobody ever appointed them."""
+
+    now: str
+    appointed: tuple[tuple[str, datetime, datetime | None], ...] = ()
+
+    @classmethod
+    def read(cls, now: str, appointed: Iterable[tuple[str, str, str | None]]) -> Roles:
+        """Return what the database wrote of somebody, instants as text."""
+        read = datetime.fromisoformat
+        return cls(
+            now,
+            tuple((role, read(since), read(until) if until else None) for role, since, until in appointed),
+        )
+
+    def at(self, instant: datetime) -> str:
+        """Return the role at an instant: that of the newest appointment in force, empty where none was."""
+        if not self.appointed:
+            return self.now
+        in_force = [
+            role
+            for role, since, until in self.appointed
+            if since <= instant and (until is None or instant < until)
+        ]
+        return in_force[-1] if in_force else ""
+
+    def may_act_at_tables(self, instant: datetime) -> bool:
+        """Say whether they could act at a table then. Who was not appointed yet, or not any more, is no such role: what
+        a device says of them is recorded, and flagged."""
+        return self.at(instant) in (*AT_TABLES, "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,6 @@ from casino.rounds.ground import Ground, Row, Seen
 from casino.rounds.reports import NEEDS_SIGNATURE, NEVER_LATE, Answer, Report
 from casino.rounds.writing import Refused, Taken
 
-CLOCK_TOLERANCE = timedelta(minutes=1)
-LONGEST_WAIT = timedelta(days=366)
-"""What a device says happened longer than this before its session opened, it says by a clock that is wrong."""
-
 NUMBERS_AHEAD = 1_000
 """How far above the table's last round number the next may lie before somebody is asked."""
 
@@ -35,9 +31,9 @@ def append(*, device: Device, reports: Sequence[Report], sent_at: datetime | Non
     within a minute of ours. Must run in an act. Nine statements, ten where something is refused, whatever the number
     of events and rounds.
     """
-    ground = Ground(device=device, now=events.current().now)
+    ground = Ground(device=device, now=events.current().now, sent_at=sent_at)
     ground.lock(reports)
-    batch = _Batch(ground=ground, sent_at=sent_at)
+    batch = _Batch(ground=ground)
     answers = [batch.take(report) for report in reports]
     batch.write()
     return answers
@@ -46,11 +42,10 @@ def append(*, device: Device, reports: Sequence[Report], sent_at: datetime | Non
 class _Batch:
     """One call of ``append``: one report after the other, in memory."""
 
-    def __init__(self, *, ground: Ground, sent_at: datetime | None) -> None:
+    def __init__(self, *, ground: Ground) -> None:
         self.ground = ground
         self.device = ground.device
         self.now = ground.now
-        self.sent_at = sent_at
         self.taken: list[Taken] = []
         self.refused: list[Refused] = []
         self.turned_away: list[Refused] = []
@@ -66,7 +61,8 @@ class _Batch:
             return self._again(report, seen)
         if devices.too_far(number=report.seq, highest=self.highest):
             return self._turn_away(report, Refusal("sequence_too_far", highest=self.highest))
-        refusal = self.ground.refusal_of(report) or self._refusal_of(report)
+        row = self.ground.rows.get(report.round) if report.round else None
+        refusal = self.ground.refusal_of(report, row) or self._refusal_of(report, row)
         if refusal is not None and refusal.code == "table_closed":
             # The number stays free: sent again once the table is open, the event is recorded.
             return self._turn_away(report, refusal)
@@ -98,8 +94,7 @@ class _Batch:
         self.refused.append(Refused(report, claims, answer))
         return answer
 
-    def _refusal_of(self, report: Report) -> Refusal | None:
-        row = self.ground.rows.get(report.round) if report.round else None
+    def _refusal_of(self, report: Report, row: Row | None) -> Refusal | None:
         if row is None:
             return Refusal("table_closed")
         if row.table != self.device.table_id:
@@ -126,34 +121,19 @@ class _Batch:
                 "round_exists", fields={"data.number": "taken"}, round=str(winner.id), number=number
             )
         row.number, row.recorder, row.changed = number, self.device.id, True
-        row.opened_at = self._instant(report, row)[0]
+        row.opened_at = self.ground.instant(report, row.session_opened_at)[0]
         if number > self.ground.last_number + NUMBERS_AHEAD:
             self.jumps[report.seq] = self.ground.last_number
         self.ground.last_number = max(self.ground.last_number, number)
         self.ground.openings[number] = row
         return None
 
-    def _instant(self, report: Report, row: Row) -> tuple[datetime, bool]:
-        """Return when it happened by our clock, and whether the device's word had to be set aside: its clock is far
-        from ours and nobody said how far, or the two times it told contradict each other.
-
-        Not after it was recorded, not before its session opened. Reckoned by how long ago it was, never by adding to
-        what a device says, which may be any instant of the calendar.
-        """
-        happened_at = report.happened_at or self.now
-        ago = (self.now if self.sent_at is None else self.sent_at) - happened_at
-        since_opening = self.now - row.session_opened_at
-        if self.sent_at is None and abs(ago) > CLOCK_TOLERANCE:
-            return self.now, True
-        clock_off = ago < -CLOCK_TOLERANCE or ago > since_opening + LONGEST_WAIT
-        return self.now - min(max(ago, timedelta(0)), since_opening), clock_off
-
     def _record(self, report: Report) -> None:
         row = self.ground.rows[report.round]  # type: ignore[index]
         stands = self.ground.rows[row.alias_of] if row.alias_of else row
         finished = stands.standing in (Standing.SETTLED, Standing.VOIDED)
         late = finished and report.kind not in NEVER_LATE
-        instant, clock_off = self._instant(report, row)
+        instant, clock_off = self.ground.instant(report, row.session_opened_at)
         acted = report.person or self.ground.dealer_of(row, instant)
         signed, signer = self._sign_off(report, acted)
         row.event_count += 1
@@ -224,7 +204,7 @@ class _Batch:
         ground.last_seq, ground.holes = last_seq, holes
         writing.write(
             ground=ground,
-            offset=None if self.sent_at is None else self.now - self.sent_at,
+            offset=None if ground.sent_at is None else self.now - ground.sent_at,
             taken=self.taken,
             refused=self.refused,
             turned_away=self.turned_away,

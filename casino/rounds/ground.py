@@ -18,6 +18,7 @@ from django.db import connection
 from casino import devices, people
 from casino.models import Device
 from casino.refusals import Refusal
+from casino.rounds import instants
 from casino.rounds.reports import CAMERA_KINDS, Report
 
 
@@ -72,17 +73,19 @@ class Dealing:
 class Ground:
     """The device's numbers, the open session with who is on duty, the rounds named, and what was heard before."""
 
-    def __init__(self, *, device: Device, now: datetime) -> None:
+    def __init__(self, *, device: Device, now: datetime, sent_at: datetime | None) -> None:
         self.device = device
         self.now = now
+        self.sent_at = sent_at
         self.session: UUID | None = None
+        self.opened_at = now
         self.dealers: list[Dealing] = []
         self.supervisor: UUID | None = None
         self.rows: dict[UUID, Row] = {}
         self.openings: dict[int, Row] = {}
         self.seen: dict[int, Seen] = {}
         self.kept: set[tuple[int, bytes]] = set()
-        self.people: dict[UUID, str] = {}
+        self.people: dict[UUID, people.Roles] = {}
         self.signatures: dict[UUID, Given] = {}
         self.last_seq = 0
         self.last_number = 0
@@ -98,16 +101,23 @@ class Ground:
             self._make_rounds(cursor, reports)
             self._lock_rounds(cursor, reports)
 
-    def refusal_of(self, report: Report) -> Refusal | None:
-        """Say what is wrong with a report whatever its round is."""
+    def instant(self, report: Report, opened_at: datetime) -> tuple[datetime, bool]:
+        """When a report's event happened, in a session opened then, and whether the device's clock was set aside."""
+        happened_at = report.happened_at or self.now
+        return instants.instant(happened_at, sent_at=self.sent_at, now=self.now, opened_at=opened_at)
+
+    def refusal_of(self, report: Report, row: Row | None = None) -> Refusal | None:
+        """Say what is wrong with a report by itself; a round that has no row yet is one of the open session."""
         if report.refusal is not None:
             return report.refusal
         if self.device.kind == Device.Kind.CAMERA and report.kind not in CAMERA_KINDS:
             return Refusal("kind_not_allowed", fields={"type": "a camera reads cards only"})
         if report.person is not None and report.person not in self.people:
             return Refusal("invalid_value", fields={"person": "no such person"})
-        if report.person is not None and self.people[report.person] not in people.AT_TABLES:
-            return Refusal("invalid_value", fields={"person": "acts at no table"})
+        if report.person is not None:
+            at, _ = self.instant(report, row.session_opened_at if row else self.opened_at)
+            if not self.people[report.person].may_act_at_tables(at):
+                return Refusal("invalid_value", fields={"person": "acted at no table then"})
         return None
 
     def dealer_of(self, row: Row, at: datetime) -> UUID | None:
@@ -130,7 +140,7 @@ class Ground:
 
     def _lock_session(self, cursor: Any) -> None:
         cursor.execute(
-            "SELECT s.id,"
+            "SELECT s.id, s.opened_at,"
             " (SELECT jsonb_agg(jsonb_build_array(person_id, on_at, off_at) ORDER BY on_at, id) FROM casino_duty"
             "   WHERE session_id = s.id AND role = 'dealer'),"
             " (SELECT person_id FROM casino_duty WHERE session_id = s.id AND role = 'supervisor'"
@@ -141,7 +151,7 @@ class Ground:
         )
         found = cursor.fetchone()
         if found is not None:
-            self.session, dealers, self.supervisor, self.last_number = found
+            self.session, self.opened_at, dealers, self.supervisor, self.last_number = found
             self.dealers = [_dealing(*one) for one in _json(dealers) or ()]
 
     def _read_seen(self, cursor: Any, numbers: Sequence[int]) -> None:
@@ -160,8 +170,10 @@ class Ground:
 
     def _read_people(self, cursor: Any, reports: Sequence[Report]) -> None:
         cursor.execute(
-            "SELECT id, role, NULL::uuid, NULL::bytea, NULL::boolean FROM casino_person WHERE id = ANY(%s::uuid[])"
-            " UNION ALL SELECT id, NULL, person_id, sha256, may_rule AND session_id = %s FROM casino_signature"
+            "SELECT id, role, (SELECT jsonb_agg(jsonb_build_array(a.role, a.from_at, a.until_at) ORDER BY a.id)"
+            "  FROM casino_appointment a WHERE a.person_id = p.id), NULL::uuid, NULL::bytea, NULL::boolean"
+            "  FROM casino_person p WHERE id = ANY(%s::uuid[])"
+            " UNION ALL SELECT id, NULL, NULL, person_id, sha256, may_rule AND session_id = %s FROM casino_signature"
             " WHERE id = ANY(%s::uuid[])",
             [
                 [report.person for report in reports if report.person],
@@ -169,9 +181,9 @@ class Ground:
                 [report.signature for report in reports if report.signature],
             ],
         )
-        for key, role, person, sha256, may_rule in cursor.fetchall():
+        for key, role, appointed, person, sha256, may_rule in cursor.fetchall():
             if person is None:
-                self.people[key] = role
+                self.people[key] = people.Roles.read(role, _json(appointed) or ())
             else:
                 self.signatures[key] = Given(person, bytes(sha256), bool(may_rule))
 

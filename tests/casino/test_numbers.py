@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,9 +13,11 @@ from django.db import connection
 
 from audit.books import Books, Scope, recorded, witnessed
 from casino import devices
-from casino.models import Device, RefusedEvent, Round, RoundEvent
+from casino.events import uuid7
+from casino.models import Appointment, Device, RefusedEvent, Round, RoundEvent
 from tests.casino.floor import (
     BATCH,
+    NOW,
     Floor,
     Teller,
     a_person,
@@ -29,6 +32,7 @@ from tests.casino.misreported import BAD
 pytestmark = pytest.mark.django_db
 
 LAST = 2**63 - 1
+MINUTE = timedelta(minutes=1)
 SWEEPS = (
     recorded.events_without_holes,
     recorded.every_number_accounted_for,
@@ -249,6 +253,41 @@ def test_a_person_who_never_acts_at_a_table_is_refused_there_and_the_number_used
     ] * 2
     assert refusals_kept() == [(1, "invalid_value", True)]
     assert wrong_in_the_books() == []
+
+
+@pytest.mark.parametrize(
+    ("roles", "at", "recorded"),
+    [
+        ([("dealer", -120, None), ("auditor", -30, None)], -45, True),
+        ([("dealer", -120, None), ("auditor", -30, None)], -20, False),
+        ([("auditor", -120, None), ("dealer", -30, None)], -20, True),
+        ([("auditor", -120, None), ("dealer", -30, None)], -45, False),
+        ([("dealer", -120, -50)], -20, True),  # nobody any more: recorded, and flagged
+        ([("dealer", -20, None)], -45, True),  # nobody yet: likewise
+        ([("cashier", -120, None), ("supervisor", -50, -40)], -45, True),
+        ([("cashier", -120, None), ("supervisor", -50, -40)], -20, False),
+    ],
+)
+def test_whether_somebody_could_act_at_a_table_is_asked_of_the_role_they_had_then(
+    roles: list[tuple[str, int, int | None]], at: int, recorded: bool
+) -> None:
+    floor, person = a_table(), a_person("dealer" if recorded else "auditor")
+    for place, (role, since, until) in enumerate(roles):
+        Appointment.objects.create(
+            id=uuid7(NOW + place * MINUTE),
+            person=person,
+            role=role,
+            from_at=NOW + since * MINUTE,
+            until_at=None if until is None else NOW + until * MINUTE,
+            made_at=NOW,
+        )
+    sent = floor.tablet.says("note", a_round_id(), text="so", at=NOW + at * MINUTE) | {
+        "person": str(person.id)
+    }
+
+    assert floor.tablet.hears(sent) == ["recorded" if recorded else "invalid_value"]
+
+    assert Round.objects.count() == (1 if recorded else 0)
 
 
 def test_extension_attributes_that_nobody_knows_are_ignored() -> None:
