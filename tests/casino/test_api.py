@@ -386,6 +386,7 @@ def test_a_table_is_shown_with_its_open_session() -> None:
     assert shown == {
         "code": "PD01", "currency": "THB", "camera": False, "state": "open", "stop_reason": "",
         "session": str(floor.session.id), "opened_at": floor.session.opened_at.isoformat().replace("+00:00", "Z"),
+        "missing_rounds": [],
     }  # fmt: skip
 
 
