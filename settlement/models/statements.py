@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
@@ -112,7 +113,8 @@ class OutsideFile(models.Model):
 
 
 class OutsideStatement(models.Model):
-    """One statement of a file: of the account of ours that it names, under the sender's own ``number``."""
+    """One statement of a file: of the account of ours that it names, under the sender's own ``number``, which may begin
+    anew each year."""
 
     id = models.UUIDField(primary_key=True, editable=False)
     file = models.ForeignKey(OutsideFile, on_delete=models.PROTECT, related_name="statements", db_index=False)
@@ -128,7 +130,9 @@ class OutsideStatement(models.Model):
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["file", "ordinal"], name="outside_statement_ordinal_once"),
-            models.UniqueConstraint(fields=["account", "number"], name="outside_statement_number_once"),
+            models.UniqueConstraint(
+                fields=["account", "number", "gaming_day"], name="outside_statement_once_a_day"
+            ),
         ]
         indexes: ClassVar = [models.Index(fields=["account", "gaming_day"], name="outside_statement_by_day")]
 
@@ -166,7 +170,8 @@ class Match(models.Model):
 
 
 class OutsideLine(models.Model):
-    """One line of somebody else's statement, seen from the account; ``match`` is set once, when it has one."""
+    """One line of somebody else's statement, seen from the account; ``match`` is set once, when it has one. ``names``
+    is what the transactions name for which it stands, where there are several; it has no ``reference`` then."""
 
     id = models.BigAutoField(primary_key=True)
     statement = models.ForeignKey(
@@ -181,6 +186,7 @@ class OutsideLine(models.Model):
     code = models.CharField(max_length=35, blank=True)
     journal = models.CharField(max_length=35, blank=True)
     reference = models.CharField(max_length=120, blank=True)
+    names = ArrayField(models.CharField(max_length=120), default=list)
     reversal = models.BooleanField(default=False)
     pending = models.BooleanField(default=False)
     match = models.ForeignKey(

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Sequence
-from datetime import date, datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, tzinfo
 from xml.etree.ElementTree import Element, SubElement
 
 from defusedxml import DefusedXmlException
 from defusedxml import ElementTree as Defused
 
+from casino import values
 from settlement.statements import forms
 from settlement.statements.forms import (
     SHORT_ACCOUNT,
@@ -128,14 +130,32 @@ def _add(parent: Element, path: str, text: str) -> None:
 
 # -- reading -----------------------------------------------------------------------------------------------
 
+_DECLARED = re.compile(rb"""\A\s*<\?xml[^>]*\sencoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
+_CODECS = {"windows-874": "cp874"}
+"""Encodings by a name that the parser does not know; it knows those of Python."""
 
-def read(text: bytes) -> list[OutsideStatement]:
+_BOOKED = "BOOK"
+_NOT_BOOKED = frozenset({"PDNG", "INFO", "FUTR"})
+_NO_REFERENCE = frozenset({"", "NOTPROVIDED"})
+
+
+@dataclass(frozen=True, slots=True)
+class HouseClock:
+    """Which gaming day an instant belongs to, and the zone of a time that names none."""
+
+    day_of: Callable[[datetime], date]
+    zone: tzinfo
+
+
+def read(text: bytes, *, clock: HouseClock) -> list[OutsideStatement]:
     """Read the statements of a camt.053 file of any version; raise Unreadable for whatever is none.
 
-    Document types and entities are refused unread, elements that we do not know are passed over, and number and sum of
-    the entries, where they are stated, must be those that are there."""
+    Document types and entities are refused unread, elements that we do not know are passed over, and numbers and sums
+    of the entries, where they are stated, must be those that are there. A statement is of the day of its closing
+    balance: the opening one may be what the day before closed with (``PRCD``). Where the standard allows an instant
+    for a day, it is the gaming day of that instant."""
     try:
-        root = Defused.fromstring(text, forbid_dtd=True)
+        root = Defused.fromstring(_decoded(text), forbid_dtd=True)
     except (ET.ParseError, DefusedXmlException, UnicodeDecodeError, ValueError, LookupError) as fault:
         raise Unreadable("file", "no XML without document type and entities") from fault
     if not _ANY.match(root.tag):
@@ -145,21 +165,28 @@ def read(text: bytes) -> list[OutsideStatement]:
     found = root.findall("BkToCstmrStmt/Stmt")
     if not found:
         raise Unreadable("Stmt", "there is no statement in it")
-    return [_statement(stmt, f"Stmt[{number}]") for number, stmt in enumerate(found, start=1)]
+    return [_statement(stmt, f"Stmt[{number}]", clock) for number, stmt in enumerate(found, start=1)]
 
 
-def _statement(stmt: Element, where: str) -> OutsideStatement:
-    currency = _text(stmt, "Acct/Ccy", where)
-    opening, gaming_day = _stated(stmt, ("OPBD", "PRCD"), currency, where)
-    closing, _ = _stated(stmt, ("CLBD",), currency, where)
-    entries = stmt.findall("Ntry")
+def _decoded(text: bytes) -> bytes | str:
+    declared = _DECLARED.match(text)
+    codec = _CODECS.get(declared[1].decode().lower()) if declared else None
+    return text.decode(codec) if codec else text
+
+
+def _statement(stmt: Element, where: str, clock: HouseClock) -> OutsideStatement:
+    _require_whole(stmt, where)
+    currency = _said(stmt, "Acct/Ccy") or _currency_of_balances(stmt)
+    opening, _ = _stated(stmt, ("OPBD", "PRCD"), currency, where, clock)
+    closing, gaming_day = _stated(stmt, ("CLBD",), currency, where, clock)
     lines = tuple(
-        _line(entry, number, f"{where}/Ntry[{number}]") for number, entry in enumerate(entries, start=1)
+        _line(entry, number, f"{where}/Ntry[{number}]", gaming_day, clock)
+        for number, entry in enumerate(stmt.findall("Ntry"), start=1)
     )
     _require_summary(stmt, lines, currency, where)
     return check_sum(
         OutsideStatement(
-            number=stmt.findtext("ElctrncSeqNb") or stmt.findtext("LglSeqNb") or _text(stmt, "Id", where),
+            number=_said(stmt, "ElctrncSeqNb") or _said(stmt, "LglSeqNb") or _text(stmt, "Id", where),
             account=_named(stmt, where),
             currency=currency,
             gaming_day=gaming_day,
@@ -170,63 +197,99 @@ def _statement(stmt: Element, where: str) -> OutsideStatement:
     )
 
 
+def _require_whole(stmt: Element, where: str) -> None:
+    """A statement may come in pages, each with interim balances: only a whole one says what a day came to."""
+    page, is_last = _said(stmt, "StmtPgntn/PgNb"), _said(stmt, "StmtPgntn/LastPgInd")
+    if page and (page != "1" or is_last not in ("true", "1")):
+        raise Unreadable(f"{where}/StmtPgntn", "a page of a statement; the whole one is needed")
+
+
+def _currency_of_balances(stmt: Element) -> str:
+    amount = stmt.find("Bal/Amt")
+    return "" if amount is None else amount.get("Ccy", "")
+
+
 def _named(stmt: Element, where: str) -> str:
     short_name = _text(stmt, "Acct/Id/Othr/Id", where)
-    whole = (stmt.findtext("AddtlStmtInf") or "").strip()
+    whole = _said(stmt, "AddtlStmtInf")
     return whole if whole and account_id(whole) == short_name else short_name
 
 
-def _stated(stmt: Element, codes: Sequence[str], currency: str, where: str) -> tuple[int, date]:
+def _stated(
+    stmt: Element, codes: Sequence[str], currency: str, where: str, clock: HouseClock
+) -> tuple[int, date]:
     """Return the balance of the first of ``codes`` that is there, and its day."""
     for code in codes:
         for balance in stmt.findall("Bal"):
-            if balance.findtext("Tp/CdOrPrtry/Cd") == code:
+            if _said(balance, "Tp/CdOrPrtry/Cd") == code:
                 place = f"{where}/Bal/{code}"
                 amount, other = _signed(balance, place)
                 if other != currency:
                     raise Unreadable(place, f"in {other}, on an account in {currency}")
-                return amount, _day(balance, "Dt", place)
+                day = _day(balance, "Dt", place, clock)
+                if day is None:
+                    raise Unreadable(f"{place}/Dt", "is missing")
+                return amount, day
     raise Unreadable(f"{where}/Bal", f"no balance {' or '.join(codes)}")
 
 
-def _line(entry: Element, number: int, where: str) -> OutsideLine:
+def _line(entry: Element, number: int, where: str, of_day: date, clock: HouseClock) -> OutsideLine:
+    """Read an entry. Its days are optional: what is booked on no day of its own is booked on the statement's."""
     amount, currency = _signed(entry, where)
-    booked = _day(entry, "BookgDt", where)
+    value_day = _day(entry, "ValDt", where, clock)
+    booked = _day(entry, "BookgDt", where, clock) or value_day or of_day
+    names = _names(entry)
     return OutsideLine(
         number=number,
         amount=amount,
         currency=currency,
         booked=booked,
-        played=_day(entry, "ValDt", where) if entry.find("ValDt") is not None else booked,
-        code=entry.findtext("BkTxCd/Prtry/Cd") or entry.findtext("BkTxCd/Domn/Cd") or "",
-        journal=(entry.findtext("AcctSvcrRef") or "").replace("-", "").lower(),
-        reference=next(_references(entry), ""),
-        reversal=entry.findtext("RvslInd") in ("true", "1"),
-        # The code stood in the status itself before version 001.08.
-        pending=(entry.findtext("Sts/Cd") or (entry.findtext("Sts") or "").strip()) == "PDNG",
+        played=value_day or booked,
+        code=_said(entry, "BkTxCd/Prtry/Cd") or _said(entry, "BkTxCd/Domn/Cd"),
+        journal=_plain(_said(entry, "AcctSvcrRef")),
+        reference=names[0] if len(names) == 1 else "",
+        names=names if len(names) > 1 else (),
+        reversal=_said(entry, "RvslInd") in ("true", "1"),
+        pending=not _is_booked(entry, where),
     )
 
 
-def _references(entry: Element) -> Iterator[str]:
-    for refs in entry.findall("NtryDtls/TxDtls/Refs"):
-        text = (refs.findtext("EndToEndId") or "").strip()
-        if text and text != "NOTPROVIDED":
-            yield text
+def _is_booked(entry: Element, where: str) -> bool:
+    # The code stood in the status itself before version 001.08.
+    code = _said(entry, "Sts/Cd") or _said(entry, "Sts")
+    if code != _BOOKED and code not in _NOT_BOOKED:
+        raise Unreadable(f"{where}/Sts", f"{code[:20]!r} is none of BOOK, PDNG, INFO, FUTR")
+    return code == _BOOKED
+
+
+def _names(entry: Element) -> tuple[str, ...]:
+    """Return what the transactions of an entry name, each once: a paper or key of ours, or our journal."""
+    found = dict.fromkeys(_name(refs) for refs in entry.findall("NtryDtls/TxDtls/Refs"))
+    return tuple(name for name in found if name)
+
+
+def _name(refs: Element) -> str:
+    for path in ("EndToEndId", "InstrId", "TxId"):
+        if (text := _said(refs, path)) not in _NO_REFERENCE:
+            return text
+    return _plain(_said(refs, "AcctSvcrRef"))
+
+
+def _plain(reference: str) -> str:
+    return reference.replace("-", "").lower()
 
 
 def _require_summary(stmt: Element, lines: Sequence[OutsideLine], currency: str, where: str) -> None:
-    number = stmt.findtext("TxsSummry/TtlNtries/NbOfNtries")
-    if number is not None and number.strip() != str(len(lines)):
-        raise Unreadable(
-            f"{where}/TxsSummry", f"{number.strip()[:20]} entries are stated, {len(lines)} are there"
-        )
-    total = stmt.findtext("TxsSummry/TtlNtries/Sum")
-    there = sum(abs(line.amount) for line in lines)
-    if (
-        total is not None
-        and minor(total.strip(), currency, where=f"{where}/TxsSummry/TtlNtries/Sum") != there
-    ):
-        raise Unreadable(f"{where}/TxsSummry", "the sum that is stated is not that of the entries")
+    place = f"{where}/TxsSummry"
+    number = _said(stmt, "TxsSummry/TtlNtries/NbOfNtries")
+    if number and number.lstrip("0") != str(len(lines) or ""):
+        raise Unreadable(place, f"{number[:20]} entries are stated, {len(lines)} are there")
+    credits = sum(line.amount for line in lines if line.amount > 0)
+    debits = -sum(line.amount for line in lines if line.amount < 0)
+    for name, there in (("TtlNtries", credits + debits), ("TtlCdtNtries", credits), ("TtlDbtNtries", debits)):
+        total = _said(stmt, f"TxsSummry/{name}/Sum")
+        if total and minor(total, currency, where=f"{place}/{name}/Sum") != there:
+            raise Unreadable(place, "the sum that is stated is not that of the entries")
 
 
 def _signed(parent: Element, where: str) -> tuple[int, str]:
@@ -235,20 +298,36 @@ def _signed(parent: Element, where: str) -> tuple[int, str]:
     if amount is None or not re.fullmatch("[A-Z]{3}", currency):
         raise Unreadable(f"{where}/Amt", "no amount with its currency")
     value = minor((amount.text or "").strip(), currency, where=f"{where}/Amt")
-    way = parent.findtext("CdtDbtInd")
+    way = _said(parent, "CdtDbtInd")
     if way not in ("CRDT", "DBIT"):
         raise Unreadable(f"{where}/CdtDbtInd", "neither CRDT nor DBIT")
     return (value if way == "CRDT" else -value), currency
 
 
-def _day(parent: Element, name: str, where: str) -> date:
-    text = (parent.findtext(f"{name}/Dt") or (parent.findtext(f"{name}/DtTm") or "").strip()[:10]).strip()
-    # A date of XML may say its zone; the day is the one that is written.
-    return forms.day(_ZONE.sub("", text), where=f"{where}/{name}")
+def _day(parent: Element, name: str, where: str, clock: HouseClock) -> date | None:
+    """Return the day that a ``Dt`` names, or the gaming day of a ``DtTm``; None where the element is not there."""
+    try:
+        if day := _said(parent, f"{name}/Dt"):
+            # A date of XML may say its zone; the day is the one that is written.
+            return forms.day(_ZONE.sub("", day), where=f"{where}/{name}")
+        if at := _said(parent, f"{name}/DtTm"):
+            if _ZONE.search(at):
+                return clock.day_of(values.instant(at))
+            return clock.day_of(values.instant(f"{at}Z").replace(tzinfo=clock.zone))
+    except values.Wrong as wrong:
+        raise Unreadable(f"{where}/{name}", wrong.why) from wrong
+    if parent.find(name) is not None:
+        raise Unreadable(f"{where}/{name}", "no day")
+    return None
+
+
+def _said(parent: Element, path: str) -> str:
+    """Return the text of an element without the space around it; empty where it is not there."""
+    return (parent.findtext(path) or "").strip()
 
 
 def _text(parent: Element, path: str, where: str) -> str:
-    text = (parent.findtext(path) or "").strip()
+    text = _said(parent, path)
     if not text:
         raise Unreadable(f"{where}/{path}", "is missing")
     return text

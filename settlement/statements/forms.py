@@ -7,6 +7,7 @@ from start hour to start hour and not from midnight, so its lines add up from ``
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -101,7 +102,8 @@ class OutsideLine:
     """One line of somebody else's statement, from the account's side as ours are.
 
     ``journal`` and ``reference`` are what they say of our journal (32 hex digits) and of the paper or key behind
-    it; empty where they say nothing. ``pending``: announced, not booked."""
+    it; empty where they say nothing. A line that stands for several transactions has no reference: ``names`` says
+    what each of them names. ``pending``: announced, not booked."""
 
     number: int
     amount: int
@@ -113,6 +115,7 @@ class OutsideLine:
     reference: str
     reversal: bool
     pending: bool
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +145,19 @@ def decimal(amount: int, currency: str) -> str:
     return f"{whole}.{rest:0{digits}d}"
 
 
+_DECIMAL = re.compile(r"\+?([0-9]{0,18})(?:\.([0-9]{0,18}))?")
+
+
 def minor(text: str, currency: str, *, where: str) -> int:
-    """Read a decimal amount that is not negative into minor units; a digit too many behind the point is Unreadable."""
-    whole, _, rest = text.partition(".")
+    """Read a decimal amount that is not negative into minor units, as XML writes decimals (``.50``, ``+1.00``); a digit
+    too many behind the point is Unreadable."""
+    found = _DECIMAL.fullmatch(text)
+    whole, rest = (found[1].lstrip("0"), (found[2] or "")) if found else ("", "")
     digits = fraction_digits(currency)
     rest = rest.rstrip("0") if len(rest) > digits else rest
-    plain = whole.isascii() and whole.isdigit() and (not rest or (rest.isascii() and rest.isdigit()))
-    if not plain or len(rest) > digits or len(whole) > 16:
+    if not any(digit.isdigit() for digit in text) or not found or len(rest) > digits or len(whole) > 16:
         raise Unreadable(where, f"no amount of {currency}")
-    return int(whole) * 10**digits + int(rest.ljust(digits, "0") or "0")
+    return int(whole or "0") * 10**digits + int(rest.ljust(digits, "0") or "0")
 
 
 def short(text: str, *, most: int = SHORT) -> str:

@@ -141,6 +141,7 @@ def _line(row: OutsideLine) -> forms.OutsideLine:
         reference=row.reference,
         reversal=row.reversal,
         pending=row.pending,
+        names=tuple(row.names),
     )
 
 

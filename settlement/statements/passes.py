@@ -135,9 +135,26 @@ class _Table:
     # -- passes
 
     def by_key(self) -> None:
-        """The journal that a line names, else the paper or key that both name."""
+        """What each transaction of a line names, the journal that it names, else the paper or key that both name."""
+        self._batches()
         self._pairs(lambda line: line.journal, lambda entry: (entry.journal,))
         self._pairs(lambda line: line.reference, lambda entry: tuple(map(short, entry.references)))
+
+    def _batches(self) -> None:
+        """A line for several transactions stands for all our entries that these name."""
+        batches = [number for number, line in sorted(self.theirs.items()) if line.names]
+        named = _grouped(self.every, self._names) if batches else {}
+        for number in batches:
+            entries = sorted({id for name in self.theirs[number].names for id in named.get(name, ())})
+            waiting = tuple(id for id in entries if id in self.ours)
+            if waiting:
+                self._same_key_in_all((number,), waiting)
+            elif entries and sum(self.every[id].amount for id in entries) == self.theirs[number].amount:
+                self._differ("DUPLICATE", (number,), (), self.theirs[number].amount)
+
+    def _names(self, id: int) -> set[str]:
+        entry = self.every[id]
+        return {entry.journal, *map(short, entry.references)} - {""}
 
     def _pairs(
         self, of_line: Callable[[OutsideLine], str], of_entry: Callable[[Ours], Sequence[str]]

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
+from django.conf import settings
 from django.db.models import Count, Q
 
 from casino import events, keys, refusals, values
@@ -29,8 +31,8 @@ refusals.register(
 refusals.register(
     "statement_differs",
     409,
-    "A statement of that number was taken in before, from another file.",
-    "เคยรับใบแจ้งยอดเลขนี้จากไฟล์อื่นแล้ว",
+    "A statement of that number and day was taken in before, from another file.",
+    "เคยรับใบแจ้งยอดเลขและวันนี้จากไฟล์อื่นแล้ว",
 )
 
 Form = Literal["csv", "camt.053"]
@@ -98,6 +100,7 @@ def take(content: bytes, *, form: Form, by: Person | None, key: ApiKey | None = 
                 code=line.code[:35],
                 journal=line.journal[:35],
                 reference=forms.short(line.reference, most=120),
+                names=[forms.short(name, most=120) for name in line.names],
                 reversal=line.reversal,
                 pending=line.pending,
             )
@@ -111,7 +114,7 @@ def take(content: bytes, *, form: Form, by: Person | None, key: ApiKey | None = 
 
 def _read(content: bytes, *, form: Form, now: datetime) -> list[forms.OutsideStatement]:
     try:
-        read = spreadsheet.read(content) if form == "csv" else camt.read(content)
+        read = spreadsheet.read(content) if form == "csv" else camt.read(content, clock=_clock())
         forms.require_days(
             read,
             asked=days.asked(now=now),
@@ -128,8 +131,13 @@ def _read(content: bytes, *, form: Form, now: datetime) -> list[forms.OutsideSta
     return read
 
 
+def _clock() -> camt.HouseClock:
+    return camt.HouseClock(day_of=days.of, zone=ZoneInfo(str(settings.PROPERTY["zone"])))
+
+
 def _accounts(read: Sequence[forms.OutsideStatement], *, key: ApiKey | None) -> dict[str, Account]:
-    """Return the accounts that the statements name; refuse a number that was used, or is used twice in the file."""
+    """Return the accounts that the statements name; refuse a statement that was taken from another file, or is in this
+    one twice. Senders may begin their numbers anew: the same statement is the same number and the same day."""
     found = {
         account.code: account for account in Account.objects.filter(code__in={one.account for one in read})
     }
@@ -141,13 +149,17 @@ def _accounts(read: Sequence[forms.OutsideStatement], *, key: ApiKey | None) -> 
     wrong = sorted({one.account for one in read if found[one.account].currency != one.currency})
     if wrong:
         raise Refusal("wrong_currency", accounts=wrong[:20])
-    named = [(found[one.account].id, one.number) for one in read]
+    named = [(found[one.account].id, one.number, one.gaming_day) for one in read]
     used = OutsideStatement.objects.filter(
-        account__in=[id for id, _ in named], number__in=[n for _, n in named]
+        account__in=[id for id, _, _ in named],
+        number__in=[number for _, number, _ in named],
+        gaming_day__in=[day for _, _, day in named],
     )
-    taken = set(named) & set(used.values_list("account", "number"))
+    taken = set(named) & set(used.values_list("account", "number", "gaming_day"))
     if taken or len(set(named)) != len(named):
-        raise Refusal("statement_differs", fields={"number": "a statement of this number is there already"})
+        raise Refusal(
+            "statement_differs", fields={"number": "a statement of this number and day is there already"}
+        )
     return found
 
 

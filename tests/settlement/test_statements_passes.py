@@ -215,3 +215,28 @@ def test_everything_is_somewhere_once_amounts_agree_and_the_order_does_not_matte
     sides[2].shuffle(theirs)
     sides[2].shuffle(ours)
     assert passes.compare(theirs, ours, rules=[ROUNDING, FEE]) == outcome
+
+
+def three_deposits() -> list[Ours]:
+    return [an_entry(number, 100, references=(f"CR-{number}",)) for number in (1, 2, 3)]
+
+
+def test_a_line_for_three_deposits_matches_all_three_whatever_they_are_worth() -> None:
+    line = a_line(1, 300, names=("CR-1", "CR-2", f"{3:032x}"))
+    assert passes.compare([line], three_deposits()) == Outcome(matches=[Match("key", (1,), (1, 2, 3), 300)])
+
+
+def test_a_line_for_three_deposits_of_which_one_is_missing_is_another_amount() -> None:
+    line = a_line(1, 300, names=("CR-1", "CR-2", "CR-9"))
+    outcome = passes.compare([line], three_deposits())
+    assert outcome.differences == [Difference("AMOUNT", (1,), (1, 2), 100)]
+    assert outcome.pending_ours == (3,)
+
+
+def test_a_line_that_says_three_deposits_again_is_one_too_many() -> None:
+    lines = [a_line(number, 300, names=("CR-1", "CR-2", "CR-3")) for number in (1, 2)]
+    outcome = passes.compare(lines, three_deposits())
+    assert outcome.matches == [Match("key", (1,), (1, 2, 3), 300)]
+    assert outcome.differences == [Difference("DUPLICATE", (2,), (), 300)]
+    again = passes.compare([lines[1]], [], explained=three_deposits())
+    assert again.differences == [Difference("DUPLICATE", (2,), (), 300)]
