@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('settlement', '0013_prolonged_claims'),
+        ("settlement", "0015_places"),
     ]
 
     operations = [
