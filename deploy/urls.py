@@ -6,6 +6,7 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from deploy import csp_reports, health
+from deploy.guides.views import Guide
 from deploy.openapi.views import Schema
 
 urlpatterns = [
@@ -14,6 +15,8 @@ urlpatterns = [
     path("api/v1/", include("settlement.urls")),
     path("api/v1/", include("audit.urls")),
     path("api/schema/", Schema.as_view(), name="schema"),
+    path("api/docs/camera/", Guide.as_view(name="camera"), name="guide-camera"),
+    path("api/docs/cashier-system/", Guide.as_view(name="cashier-system"), name="guide-cashier-system"),
     path("api/docs/", SpectacularSwaggerSplitView.as_view(), name="docs"),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),

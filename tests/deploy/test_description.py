@@ -94,3 +94,62 @@ def test_a_body_lets_in_no_field_that_is_not_known() -> None:
     }
     assert len(shapes) > 40
     assert [name for name, shape in shapes.items() if shape.get("additionalProperties") is not False] == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("path", "takes"),
+    [
+        ("/api/v1/session", {"GET", "HEAD", "POST", "DELETE"}),
+        ("/api/v1/audit/checkpoint", {"GET", "HEAD"}),
+        ("/api/v1/wallets/A17/deposits", {"POST"}),
+        ("/api/schema/", {"GET", "HEAD"}),
+        ("/api/docs/camera/", {"GET", "HEAD"}),
+    ],
+)
+def test_a_method_that_an_address_does_not_take_is_a_problem_like_any_other(
+    path: str, takes: set[str]
+) -> None:
+    for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"} - takes:
+        answer = Client().generic(method, path)
+        told = {one.strip() for one in answer["Allow"].split(",")}
+        assert (answer.status_code, answer["Content-Type"], told) == (405, "application/problem+json", takes)
+        assert method == "HEAD" or answer.json()["code"] == "method_not_allowed"
+
+
+@pytest.mark.django_db
+def test_head_is_answered_like_get_without_its_body() -> None:
+    for path in ("/api/v1/session", "/api/v1/webhooks/schedule", "/api/v1/nowhere", "/api/schema/"):
+        got, asked = Client().get(path), Client().head(path)
+        assert (asked.status_code, asked["Content-Type"]) == (got.status_code, got["Content-Type"])
+        assert asked.content == b""
+
+
+def test_each_kind_of_event_is_a_shape_of_its_own() -> None:
+    shapes = document()["components"]["schemas"]
+    bet = shapes["EventBetPlaced"]["properties"]["data"]
+    assert bet["required"] == ["wager", "hand", "owner", "stake"]
+    assert bet["properties"]["stake"]["properties"]["amount"] == {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 10**12,
+    }
+    assert shapes["EventRoundOpened"]["properties"]["data"]["properties"]["direction"]["enum"] == [
+        "clockwise", "counter_clockwise"
+    ]  # fmt: skip
+    assert shapes["EventCardDealt"]["description"].startswith("From a terminal or a camera.")
+    assert shapes["EventHoldWaived"]["description"].startswith("From a terminal, signed")
+    assert len(shapes["CloudEvent"]["oneOf"]) == len(shapes["CloudEvent"]["discriminator"]["mapping"]) == 24
+    content = named("recordEvents")["requestBody"]["content"]
+    assert set(content) == {"application/cloudevents+json", "application/cloudevents-batch+json"}
+
+
+def test_what_is_sent_to_others_is_described_as_webhooks() -> None:
+    sent = document()["webhooks"]
+    assert len([name for name in sent if not name.startswith("cashier.")]) == 21
+    assert {name for name in sent if name.startswith("cashier.")} == {
+        "cashier.hold", "cashier.settle", "cashier.release", "cashier.reverse", "cashier.bet", "cashier.win",
+        "cashier.rollback",
+    }  # fmt: skip
+    hold = document()["components"]["schemas"]["CashierHold"]
+    assert hold["required"] == ["exposure", "round", "stake", "wager"]
