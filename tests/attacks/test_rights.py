@@ -30,6 +30,8 @@ NO_DOORS = {
     "": "leads to the admin, which asks who comes",
     "api/schema/": "what the interface is, is no secret",
     "api/docs/": "the same, to be read by people",
+    "api/docs/camera/": "how a camera is connected",
+    "api/docs/cashier-system/": "how a cashier system is connected",
     "healthz": "says whether the service lives, and nothing else",
     "csp-reports/": "browsers report there by themselves; a log line comes of it",
 }
