@@ -171,8 +171,10 @@ SECURITY_ACTIONS = frozenset(
         "person.changed",
         "person.created",
         "person.sign_in_failed",
+        "person.sign_in_stopped",
         "person.signed_in",
         "person.signed_out",
+        "person.unlocked",
     }
 )
 """Actions about rights, keys and doors: all an administrator sees. Who grants rights does not read the play."""

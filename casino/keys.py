@@ -105,8 +105,7 @@ def admits(key: ApiKey, address: str) -> bool:
         origin = ipaddress.ip_address(address)
     except ValueError:
         return False
-    mapped = getattr(origin, "ipv4_mapped", None) or origin
-    return any(mapped in ipaddress.ip_network(range) for range in key.addresses)
+    return any(origin in ipaddress.ip_network(range) for range in key.addresses)
 
 
 def principal_of(key: ApiKey) -> Principal:

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from casino.api import devices, floor, keys, people, places, rulings, sign_in, waivers
+from casino.api import devices, floor, keys, people, places, rulings, sign_in, unlocking, waivers
 
 urlpatterns = [
     path("session", sign_in.Session.as_view()),
@@ -11,6 +11,7 @@ urlpatterns = [
     path("people/<str:badge>/appointments", people.Appointments.as_view()),
     path("people/<str:badge>/end", people.Leaving.as_view()),
     path("people/<str:badge>/hand-overs", people.HandOvers.as_view()),
+    path("people/<str:badge>/unlock", unlocking.Unlocking.as_view()),
     path("tables", places.Tables.as_view()),
     path("cages", places.Cages.as_view()),
     path("tables/<str:code>/events", floor.TableEvents.as_view()),

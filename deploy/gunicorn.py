@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from deploy import environment, logs
+from deploy import logs
 
 bind = os.environ.get("BIND", "127.0.0.1:8000")
 workers = int(os.environ.get("WEB_WORKERS", "2"))
@@ -13,9 +13,7 @@ threads = int(os.environ.get("WEB_THREADS", "4"))
 # Above the statement time-out, so that a request ends by an answer and not by a killed worker.
 timeout = 30
 graceful_timeout = 25
-# Addresses or networks of the proxies in front. Where TLS does not end at one, nobody's word is taken.
-_proxies = environment.words("PROXY_ADDRESSES", default="127.0.0.1")
-forwarded_allow_ips = ",".join(_proxies) if environment.flag("BEHIND_TLS_PROXY", default=False) else ""
+forwarded_allow_ips = ""  # who is believed is said in one place, deploy.edge
 control_socket_disable = True  # nobody steers it but by signals
 proc_name = "pokdeng-web"
 logconfig_dict = logs.configuration(level="INFO")

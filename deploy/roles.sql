@@ -122,7 +122,8 @@ BEGIN
             ('casino_person',        'display_name role permissions password pin is_active turns_at
                                       ended_by_id ended_at',                                             false),
             ('casino_handover',      'used_at expires_at',                                               false),
-            ('casino_wrongtries',    'count window_ends_at',                                             false),
+            ('casino_wrongtries',    'count last_at right_at',                                           false),
+            ('casino_failedsignin',  'wrong waited',                                                     true),
             ('casino_device',        'revoked_at revoked_by_id token_sha256 next_sha256 last_seq holes
                                       last_contact_at stated',                                           false),
             ('casino_enrolment',     'used_at device_id',                                                false),

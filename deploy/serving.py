@@ -6,7 +6,6 @@ loop, and a thread sees a request only once its last byte is there, so whoever s
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import resource
 import socket
@@ -43,7 +42,7 @@ class Worker(Process):
     def run(self) -> None:
         open_here: Open = {}
         server = create_server(
-            BehindProxy(self.wsgi, proxies=self.cfg.forwarded_allow_ips),
+            self.wsgi,
             map=open_here,
             sockets=[_of(listener) for listener in self.sockets],
             threads=self.cfg.threads,
@@ -55,7 +54,7 @@ class Worker(Process):
             cleanup_interval=5,
             asyncore_use_poll=True,
             ident=None,
-            # What a proxy says is dropped, or believed, in one place: BehindProxy.
+            # What a proxy says is dropped, or believed, in one place: deploy.edge.
             clear_untrusted_proxy_headers=False,
         )
         reading = _Reading()
@@ -99,32 +98,6 @@ class _Reading:
             if now - since[channel][1] > READ_SECONDS:
                 channel.will_close = True
         self._since = since
-
-
-class BehindProxy:
-    """Whatever a caller says of who it is and how it came counts only from a proxy of the house.
-
-    ``proxies`` are addresses or networks; where nobody is named, nobody is believed. Names with an underscore, which
-    could be mistaken for these, are not read at all.
-    """
-
-    def __init__(self, application: Application, *, proxies: Iterable[str]) -> None:
-        self._application = application
-        self._proxies = [ipaddress.ip_network(one, strict=False) for one in proxies]
-
-    def __call__(self, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
-        if not self._is_proxy(environ.get("REMOTE_ADDR", "")):
-            for name in [name for name in environ if name.startswith(("HTTP_X_FORWARDED", "HTTP_FORWARDED"))]:
-                del environ[name]
-        return self._application(environ, start)
-
-    def _is_proxy(self, address: str) -> bool:
-        try:
-            peer = ipaddress.ip_address(address)
-        except ValueError:
-            return False
-        peer = getattr(peer, "ipv4_mapped", None) or peer
-        return any(peer in network for network in self._proxies)
 
 
 def _of(listener: Any) -> socket.socket:

@@ -141,6 +141,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "deploy.request_ids.RequestIds",
     "deploy.unstorable.NoNul",
+    "deploy.edge.OnlyOurProxy",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -149,6 +150,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "deploy.edge.Sessions",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -279,6 +281,8 @@ CSRF_TRUSTED_ORIGINS = environment.words("CSRF_TRUSTED_ORIGINS")
 SECURE_SSL_REDIRECT = _tls
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked from inside, without TLS
 BEHIND_PROXY = environment.flag("BEHIND_TLS_PROXY", default=False)
+# From whom the two headers of a proxy are taken: addresses or networks. From anybody else they are dropped.
+PROXY_ADDRESSES = environment.words("PROXY_ADDRESSES", default="127.0.0.1,::1")
 if BEHIND_PROXY:
     # One trusted hop, which drops what came from outside under this name.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -370,6 +374,12 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "task": "settlement.reconcile_nightly",
         "schedule": 300.0,
         "options": {"expires": 250},
+    },
+    # Failed sign-ins, once their minute is over.
+    "tell failed sign-ins": {
+        "task": "casino.tell_failures",
+        "schedule": 15.0,
+        "options": {"expires": 30},
     },
     # What was sealed since, as flags.
     "read on for flags": {"task": "audit.read_flags", "schedule": 2.0, "options": {"expires": 10}},

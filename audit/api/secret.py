@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from casino import people, refusals
+from casino import refusals
 from casino.api.door import Door
 from casino.refusals import Refusal
 
@@ -29,9 +29,7 @@ def require(door: Door, given: Mapping[str, Any]) -> None:
     now = timezone.now()
     session = door.request.session
     if given.get("pin"):
-        people.check_secret(
-            badge=door.person.badge, secret=given["pin"], with_pin=True, at=door.principal.code, now=now
-        )
+        door.own_pin(given["pin"])
         session[_GIVEN_AT] = now.isoformat()
         return
     given_at = session.get(_GIVEN_AT)

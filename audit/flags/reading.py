@@ -17,7 +17,7 @@ from uuid import UUID
 from django.db import connection
 
 from audit import log
-from audit.flags import cash, counts, devices, people, raising
+from audit.flags import cash, counts, devices, doors, people, raising
 from audit.flags.kinds import Raised, Seen
 from audit.models import Reading
 from casino import events, rounds
@@ -57,6 +57,7 @@ def read_on(*, limit: int = MOST) -> int:
             *cash.reports(seen),
             *cash.chips(seen),
             *counts.differences(seen),
+            *doors.failed_sign_ins(seen),
         ],
         now=act.now,
     )

@@ -21,7 +21,7 @@ from rest_framework.views import APIView
 from casino import devices, events, keys, people, values
 from casino.api import keyed, media_types, strict_json, wording
 from casino.api.problems import request_id
-from casino.api.rights import Declared, principal
+from casino.api.rights import Declared, origin, principal
 from casino.api.shapes import (
     MOST_NAMED,
     Day,
@@ -159,13 +159,15 @@ class Door(APIView):
 
     def second_person(self, given: Mapping[str, Any]) -> Person:
         """Return whose badge and PIN stand in the body; counts failures, so call it outside of an act."""
-        return people.check_secret(
-            badge=given["badge"],
-            secret=given["pin"],
-            with_pin=True,
-            at=self.principal.code,
-            now=timezone.now(),
-        )
+        return self._by_pin(given["badge"], given["pin"])
+
+    def own_pin(self, pin: str) -> None:
+        """Take the acting person's own PIN, where it is asked for again; call it outside of an act."""
+        self._by_pin(self.person.badge, pin)
+
+    def _by_pin(self, badge: str, pin: str) -> Person:
+        at = origin(self.request)
+        return people.check_secret(badge=badge, secret=pin, with_pin=True, at=at, now=timezone.now())
 
     def act(self, do: Callable[[Act], T]) -> T:
         """Run ``do`` as one act of whoever knocks, retried when the database asks for it."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from django.conf import settings
 from rest_framework.permissions import BasePermission
 
-from casino import devices, events, keys, people
+from casino import devices, events, keys, origins, people
 from casino.events import Principal
 from casino.models import ApiKey, Device
 from casino.refusals import Refusal
@@ -28,7 +27,9 @@ class Declared(BasePermission):
         right = declared.get("GET" if request.method == "HEAD" else request.method or "")
         if right is None:
             raise Refusal("method_not_allowed" if declared else "forbidden")
-        if isinstance(request.auth, ApiKey) and not keys.admits(request.auth, origin(request)):
+        if isinstance(request.auth, ApiKey) and not keys.admits(
+            request.auth, origins.address_of(request._request)
+        ):
             raise Refusal("forbidden")
         if right != "public":
             people.require(principal(request), right)
@@ -47,7 +48,7 @@ def principal(request: Request) -> Principal:
 
 
 def origin(request: Request) -> str:
-    """Return the address that a request comes from: its peer's or, behind the house's own proxy, the one that this
-    proxy saw. What a caller says of itself in a header is not believed."""
-    seen = request.META.get("HTTP_X_FORWARDED_FOR", "") if settings.BEHIND_PROXY else ""
-    return str(seen.rpartition(",")[2] or request.META.get("REMOTE_ADDR", "")).strip()
+    """Return under which origin a request's tries at a secret are counted: a device's own, else its address."""
+    if isinstance(request.auth, Device):
+        return origins.of_device(request.auth.code)
+    return origins.of_address(origins.address_of(request._request))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from django.contrib.auth import login, logout
+from django.contrib.auth import logout
 from django.middleware.csrf import get_token
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -17,6 +17,7 @@ from casino.api.door import Door, Shape, described
 from casino.api.problems import request_id
 from casino.api.rights import origin
 from casino.models import Person, Role
+from casino.people import sessions
 from casino.refusals import Refusal
 
 
@@ -64,7 +65,7 @@ class Session(Door):
             now=timezone.now(),
         )
         people.signed_in(person=person, request_id=request_id(request), now=timezone.now())
-        login(request._request, person, backend="casino.people.BadgeAndPassword")
+        sessions.sign_in(request._request, person, now=timezone.now())
         return Response(_shown(request, person))
 
     @extend_schema(operation_id="whoAmI", responses={200: SignedInAs})

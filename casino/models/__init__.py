@@ -23,10 +23,10 @@ from casino.models.floor import (
     Standing,
     Table,
     TableSession,
-    WrongTries,
 )
 from casino.models.keys import ApiKey, StoredAnswer
 from casino.models.registers import NEEDS_ONE, Appointment, Cage, Enrolment, HandOver
+from casino.models.tries import FailedSignIn, WrongTries
 
 __all__ = [
     "APPEND_ONLY",
@@ -37,6 +37,7 @@ __all__ = [
     "Device",
     "Duty",
     "Enrolment",
+    "FailedSignIn",
     "GapWaiver",
     "HandOver",
     "People",

@@ -107,14 +107,6 @@ class Person(AbstractBaseUser):
         return self.is_staff and app_label in ("casino", "settlement", "audit")
 
 
-class WrongTries(models.Model):
-    """Wrong secrets given by one principal (a badge, a terminal, an address) in its running window."""
-
-    principal = models.CharField(max_length=120, primary_key=True)
-    count = models.IntegerField()
-    window_ends_at = models.DateTimeField()
-
-
 class Table(AddedByTwo):
     """A table of the house. ``camera_grace_ms`` is how long a closed round waits for the camera's last reads."""
 

@@ -1,6 +1,6 @@
 """People of the house: what they may do, how the house knows that it is they, and who is on duty.
 
-Read in order: ``rights``, ``duties``, ``register``, ``secrets``.
+Read in order: ``rights``, ``duties``, ``register``, ``tries``, ``secrets``, ``failures``, ``sessions``.
 """
 
 from casino.people.duties import (
@@ -12,9 +12,12 @@ from casino.people.duties import (
     different,
     may_rule,
     on_duty,
+    require_ruler,
     require_two_for_places,
     sign,
 )
+from casino.people.failures import tell as tell_failures
+from casino.people.failures import unlock
 from casino.people.register import (
     HAND_OVER,
     PERMISSIONS,
@@ -45,21 +48,22 @@ from casino.people.rights import (
     require,
     require_at,
     require_at_cage,
+    require_second,
     scope_of,
     scopes_of_keys,
+    sees_open_session_alone,
     table_of_device,
     tables_in_scope,
     wallets_of_key,
 )
 from casino.people.secrets import (
-    TRIES,
-    TRY_WINDOW,
     BadgeAndPassword,
     check_secret,
     hire,
     signed_in,
     signed_out,
 )
+from casino.people.tries import TRIES, WAIT
 
 __all__ = [
     "ALL",
@@ -72,7 +76,7 @@ __all__ = [
     "RIGHTS",
     "RULERS",
     "TRIES",
-    "TRY_WINDOW",
+    "WAIT",
     "BadgeAndPassword",
     "Newcomer",
     "OnDuty",
@@ -97,9 +101,12 @@ __all__ = [
     "require",
     "require_at",
     "require_at_cage",
+    "require_ruler",
+    "require_second",
     "require_two_for_places",
     "scope_of",
     "scopes_of_keys",
+    "sees_open_session_alone",
     "sha256_of",
     "sign",
     "signed_in",
@@ -108,7 +115,9 @@ __all__ = [
     "tables_in_scope",
     "take_on",
     "take_over",
+    "tell_failures",
     "turn",
     "turn_due",
+    "unlock",
     "wallets_of_key",
 ]

@@ -81,6 +81,15 @@ def may_rule(person: Person, session: TableSession) -> bool:
     )
 
 
+def require_ruler(person: Person, session: TableSession) -> None:
+    """Refuse a sign-off that does not count at this session: ``second_person_forbidden`` for a role that could never
+    give one, ``not_on_duty`` for a supervisor who is elsewhere."""
+    if person.role not in RULERS:
+        raise Refusal("second_person_forbidden")
+    if not may_rule(person, session):
+        raise Refusal("not_on_duty")
+
+
 def dealers_of(round: Round) -> set[UUID]:
     """Return who dealt a round: the dealers on duty while it ran, and dealers named by its own events."""
     duties = Duty.objects.filter(session=round.session_id, role="dealer")
@@ -109,11 +118,22 @@ def require_two_for_places(by: Person, approved_by: Person) -> None:
         raise Refusal("second_person_forbidden")
 
 
-def sign(*, person: Person, device: Device, session: TableSession, sha256: bytes, now: datetime) -> Signature:
+def sign(
+    *,
+    person: Person,
+    device: Device,
+    session: TableSession,
+    sha256: bytes,
+    now: datetime,
+    rules: bool = False,
+) -> Signature:
     """Keep a person's sign-off for exactly the content whose hash this is.
 
-    Anybody may sign; whether the sign-off counts under a ruling (``may_rule``) is decided now, by who is on duty.
+    What ``rules`` takes whoever may rule there (``require_ruler``); anything else anybody may sign. Whether a sign-off
+    counts under a ruling (``may_rule``) is decided now, by who is on duty.
     """
+    if rules:
+        require_ruler(person, session)
     signature = Signature.objects.create(
         id=events.uuid7(now),
         person=person,

@@ -34,10 +34,11 @@ RIGHTS: dict[str, dict[str, Scope]] = {
     "state_device": {"terminal": OWN, "camera": OWN},
     "take_signature": {"terminal": OWN},
     "waive_gap": {"terminal": OWN, "supervisor": DUTY, "manager": ALL},
-    "read_devices": {"supervisor": DUTY, "manager": ALL, "auditor": ALL, "administrator": ALL},
-    "change_duty": {"supervisor": DUTY, "manager": ALL},
+    "read_devices": {"auditor": ALL, "administrator": ALL},
+    "change_duty": {"terminal": OWN, "supervisor": ALL, "manager": ALL},
     "read_duty": {
         "terminal": OWN,
+        "camera": OWN,
         "dealer": DUTY,
         "supervisor": DUTY,
         "manager": ALL,
@@ -75,17 +76,19 @@ RIGHTS: dict[str, dict[str, Scope]] = {
     "read_wallets": {"cashier": ALL, "auditor": ALL, "cashier_system": KEY},
     "exchange_chips": {"cashier": ALL, "cashier_system": KEY},
     "buy_in": {"terminal": OWN, "dealer": DUTY, "supervisor": DUTY},
-    "read_cash": {"manager": ALL, "cashier": ALL, "auditor": ALL},
+    "read_cash": {"manager": ALL, "surveillance": ALL, "cashier": ALL, "auditor": ALL},
     "settle": {"terminal": OWN, "dealer": DUTY, "supervisor": DUTY, "manager": ALL},
     "correct": {"supervisor": DUTY, "manager": ALL},
-    "float": {"supervisor": DUTY, "manager": ALL},
+    "float": {"dealer": DUTY, "supervisor": DUTY, "manager": ALL},
+    "withdraw_count": {"supervisor": DUTY, "manager": ALL},
     "count": {"terminal": OWN, "dealer": DUTY, "supervisor": DUTY, "manager": ALL, "cashier": ALL},
     "read_rundown": {"manager": ALL, "surveillance": ALL, "auditor": ALL},
     "read_ledger": {"manager": ALL, "cashier": ALL, "auditor": ALL},
     "read_sheets": {
         "terminal": OWN,
-        "dealer": ALL,
-        "supervisor": ALL,
+        "camera": OWN,
+        "dealer": DUTY,
+        "supervisor": DUTY,
         "manager": ALL,
         "surveillance": ALL,
         "auditor": ALL,
@@ -109,7 +112,7 @@ RIGHTS: dict[str, dict[str, Scope]] = {
     "read_flags": {"supervisor": DUTY, "manager": ALL, "surveillance": ALL, "auditor": ALL},
     "answer_flag": {"surveillance": ALL, "auditor": ALL},
     "read_analytics": {"manager": ALL, "surveillance": ALL, "auditor": ALL},
-    "run_analytics": {"manager": ALL, "auditor": ALL},
+    "run_analytics": {"manager": ALL, "surveillance": ALL, "auditor": ALL},
     "raise_dispute": {
         "dealer": DUTY,
         "supervisor": DUTY,
@@ -150,9 +153,9 @@ RIGHTS: dict[str, dict[str, Scope]] = {
     },
     "set_webhooks": {"administrator": ALL},
     "set_cashier_systems": {"administrator": ALL},
-    "read_cashier_systems": {"manager": ALL, "auditor": ALL, "administrator": ALL},
+    "read_cashier_systems": {"auditor": ALL, "administrator": ALL},
     "replay_calls": {"manager": ALL, "administrator": ALL},
-    "read_webhooks": {"manager": ALL, "auditor": ALL, "administrator": ALL},
+    "read_webhooks": {"auditor": ALL, "administrator": ALL},
     "read_deliveries": {"manager": ALL, "auditor": ALL, "administrator": ALL, "cashier_system": KEY},
     "replay_webhooks": {"manager": ALL, "administrator": ALL},
     "read_breaks": {"manager": ALL, "surveillance": ALL, "auditor": ALL},
@@ -174,6 +177,7 @@ RIGHTS: dict[str, dict[str, Scope]] = {
         "cashier_system": KEY,
     },
     "take_statements": {"cashier": ALL, "cashier_system": KEY},
+    "read_outside_files": {"cashier": ALL, "auditor": ALL, "cashier_system": KEY},
     "set_matching_rule": {"manager": ALL},
     # Who works here, with what, and where; each of them takes the second person that its act names.
     "read_people": {"auditor": ALL, "administrator": ALL},
@@ -217,6 +221,12 @@ def require(principal: Principal, right: str) -> Scope:
     if scope is None:
         raise Refusal("not_signed_in" if principal.kind == "public" else "forbidden")
     return scope
+
+
+def require_second(person: Person, right: str) -> None:
+    """Refuse ``second_person_forbidden`` where the one who signs beside whoever acts does not hold the right."""
+    if not person.is_active or person.role not in RIGHTS[right]:
+        raise Refusal("second_person_forbidden")
 
 
 def may_at(principal: Principal, right: str, table: UUID) -> bool:
@@ -278,6 +288,11 @@ def tables_in_scope(principal: Principal, right: str) -> list[UUID] | None:
         return list(named.values_list("id", flat=True))
     duties = Duty.objects.filter(person=principal.id, off_at=None, session__closed_at=None)
     return list(duties.values_list("session__table", flat=True))
+
+
+def sees_open_session_alone(principal: Principal) -> bool:
+    """Say whether of a table's rounds only those of its open session exist for who asks: a dealer, a device."""
+    return principal.kind == "device" or principal.role == Role.DEALER
 
 
 def table_of_device(principal: Principal) -> UUID:

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.hashers import check_password, make_password
-from django.db import connection
 from django.http import HttpRequest
 from django.utils import timezone
 
-from casino import events
+from casino import events, origins
 from casino.events import Fact
-from casino.models import Person, WrongTries
-from casino.people import register
+from casino.models import Person
+from casino.people import failures, register, sessions, tries
 from casino.people.rights import principal_of
 from casino.refusals import Refusal
-
-TRIES = 5
-TRY_WINDOW = timedelta(minutes=5)
-LONGEST = 120
-"""Characters kept of whose tries are counted."""
 
 
 def hire(
@@ -42,63 +35,24 @@ def hire(
 
 
 def check_secret(*, badge: str, secret: str, with_pin: bool, at: str, now: datetime) -> Person:
-    """Return the active person whose badge and secret these are.
+    """Return the active person whose badge and secret these are. ``at`` is the origin (``casino.origins``).
 
-    Refuses ``wrong_secret`` with the same answer for an unknown badge, and ``too_many_tries`` after five failures of
-    the badge or of the place ``at`` (a terminal's code, an address) within five minutes. A try is counted before it
-    is looked at, and given back when the secret was right: of any number at once, five are looked at. Commits its
-    count itself: call it before the act, not inside.
+    Refuses ``wrong_secret`` with the same answer, after the same work, for an unknown badge, and ``too_many_tries``
+    as ``tries`` says. Commits its counts itself: call it before the act, not inside.
     """
-    # Longer than any badge or address is: whoever made it up may be counted with others who did.
-    tried = _count_try((f"badge:{badge}"[:LONGEST], f"at:{at}"[:LONGEST]), now)
+    tried = tries.count(badge=badge, origin=at, now=now)
     person = register.current(Person.objects.filter(badge=badge).first(), now=now)
     known = (person.pin if with_pin else person.password) if person else ""
-    if person is None or not known:
+    if not known:
         make_password(secret)  # an unknown badge costs the time of a wrong secret
-        raise Refusal("wrong_secret")
-    if not check_password(secret, known):
-        raise Refusal("wrong_secret")
-    _give_back(tried)
-    return person
-
-
-_COUNT = """
-INSERT INTO casino_wrongtries AS tries (principal, count, window_ends_at)
-SELECT p, 1, %(ends)s FROM unnest(%(principals)s::text[]) AS p ORDER BY p
-    ON CONFLICT (principal) DO UPDATE SET
-       count = CASE WHEN tries.window_ends_at > %(now)s THEN tries.count + 1 ELSE 1 END,
-       window_ends_at = CASE WHEN tries.window_ends_at > %(now)s AND tries.count > 0
-                             THEN tries.window_ends_at ELSE %(ends)s END
- WHERE tries.window_ends_at <= %(now)s OR tries.count < %(most)s
-RETURNING principal, window_ends_at
-"""
-
-
-def _count_try(principals: tuple[str, ...], now: datetime) -> dict[str, datetime]:
-    """Count a try for each principal and return their windows; refuse where one of them has none left."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _COUNT,
-            {"principals": list(principals), "now": now, "ends": now + TRY_WINDOW, "most": TRIES},
-        )
-        counted: dict[str, datetime] = dict(cursor.fetchall())
-    exhausted = [principal for principal in principals if principal not in counted]
-    if exhausted:
-        _give_back(counted)
-        ends = max(WrongTries.objects.filter(pk__in=exhausted).values_list("window_ends_at", flat=True))
-        raise Refusal("too_many_tries", retry_after=max(1, int((ends - now).total_seconds())))
-    return counted
-
-
-def _give_back(counted: Mapping[str, datetime]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE casino_wrongtries SET count = count - 1 WHERE principal IN (SELECT t.principal"
-            " FROM casino_wrongtries t JOIN unnest(%s::text[], %s::timestamptz[]) AS c(principal, ends)"
-            " ON c.principal = t.principal AND c.ends = t.window_ends_at AND t.count > 0"
-            " ORDER BY t.principal FOR UPDATE OF t)",
-            [list(counted), list(counted.values())],
-        )
+    elif check_password(secret, known):
+        tries.was_right(tried, now=now)
+        assert person is not None
+        return person
+    tries.was_wrong(tried, now=now)
+    if tried.alarms:
+        failures.alarm(tried, person=person, now=now)
+    raise Refusal("wrong_secret")
 
 
 def signed_in(*, person: Person, request_id: str, now: datetime) -> None:
@@ -126,13 +80,15 @@ class BadgeAndPassword(BaseBackend):
         """Return the person, or None for a wrong secret and for too many tries alike."""
         if not username or password is None:
             return None
-        at = str(request.META.get("REMOTE_ADDR", "")) if request is not None else "shell"
+        at = origins.of_address(origins.address_of(request)) if request is not None else origins.SHELL
         now = timezone.now()  # noqa: TID251 - Django's sign-in is a door, and passes no time
         try:
             person = check_secret(badge=username, secret=password, with_pin=False, at=at, now=now)
         except Refusal:
             return None
         signed_in(person=person, request_id=str(getattr(request, "request_id", "")), now=now)
+        if request is not None and hasattr(request, "session"):
+            sessions.expect(request)
         return person
 
     def get_user(self, user_id: UUID) -> Person | None:

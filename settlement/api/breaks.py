@@ -12,7 +12,6 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from casino import people
 from casino.api.door import Day, Door, Id, OneOf, PageQuery, Shape, SignedMoney, Whole, described, money
 from casino.api.operations import refuses
 from casino.events import Act
@@ -260,7 +259,7 @@ class BreakResolution(Door):
 
         def prepare() -> dict[str, Any]:
             given = self.body(ResolveShape)
-            _require_own_pin(self, given["pin"])
+            self.own_pin(given["pin"])
             return given
 
         def do(_: Act, given: dict[str, Any]) -> tuple[int, dict[str, Any]]:
@@ -290,15 +289,9 @@ class BreakApproval(Door):
         """Agree with how a break was resolved; not for whoever resolved it."""
 
         def prepare() -> None:
-            _require_own_pin(self, self.body(ApproveShape)["pin"])
+            self.own_pin(self.body(ApproveShape)["pin"])
 
         def do(_: Act, __: None) -> tuple[int, dict[str, Any]]:
             return 200, _break_shown(breaks.approve(id=id, by=self.person), self.person)
 
         return self.once(prepare, do)
-
-
-def _require_own_pin(door: Door, pin: str) -> None:
-    people.check_secret(
-        badge=door.person.badge, secret=pin, with_pin=True, at=door.principal.code, now=timezone.now()
-    )

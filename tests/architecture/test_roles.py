@@ -144,7 +144,7 @@ def test_the_application_takes_only_sessions_away() -> None:
         " AND has_table_privilege(%s, oid, 'DELETE') ORDER BY relname",
         APP,
     )
-    assert tables == [("django_session",)]
+    assert tables == [("casino_failedsignin",), ("django_session",)]
     assert (
         _ask(
             "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')"

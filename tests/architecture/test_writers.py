@@ -17,6 +17,7 @@ WRITERS = {
     "casino.Appointment": ("casino/people",),
     "casino.HandOver": ("casino/people",),
     "casino.WrongTries": ("casino/people",),
+    "casino.FailedSignIn": ("casino/people",),
     "casino.Signature": ("casino/people",),
     # What a device is, and the number it was last heard at: told in the statement that records its batch.
     "casino.Device": ("casino/devices.py", "casino/rounds"),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test import Client
 
-from casino.models import Table, WrongTries
+from casino.models import Person, Table
 from tests.attacks.addresses import doors
 from tests.casino.floor import PASSWORD, PIN, a_person, a_table
 
@@ -183,4 +184,124 @@ def test_of_sixty_passwords_tried_at_once_five_are_looked_at() -> None:
 
     assert sorted(outcomes) == [401] * 5 + [429] * 55
     assert sign_in(Client(), "M01").status_code == 429
-    assert WrongTries.objects.get(pk="badge:M01").count == 5
+    # From elsewhere it goes on within half a minute, and at a terminal at once.
+    elsewhere = Client(REMOTE_ADDR="198.51.100.7")
+    (waited,) = [
+        int(answer["Retry-After"]) for answer in [sign_in(elsewhere, "M01")] if answer.status_code == 429
+    ] or [0]
+    assert waited <= 30
+
+
+# -- sessions -----------------------------------------------------------------------------------------------
+
+
+def key_of(client: Client) -> str:
+    return str(client.cookies["sessionid"].value)
+
+
+def who(client: Client) -> tuple[int, str]:
+    answer = client.get("/api/v1/session")
+    return answer.status_code, answer.json().get("role", answer.json().get("code"))
+
+
+def later(client: Client, **words: datetime) -> None:
+    """Let time have gone by in a session: when it began, when it was last used."""
+    session = client.session
+    for name, at in words.items():
+        session[name] = at.isoformat()
+    session.save()
+
+
+def test_each_sign_in_has_a_new_key_and_the_old_one_opens_nothing() -> None:
+    a_person("manager", "M01", password=PASSWORD)
+    client = Client()
+    client.cookies["sessionid"] = "0123456789abcdef0123456789abcdef"  # as somebody else set it
+    sign_in(client, "M01")
+    first = key_of(client)
+    sign_in(client, "M01")
+    second = key_of(client)
+
+    assert len({first, second, "0123456789abcdef0123456789abcdef"}) == 3
+    old = Client()
+    old.cookies["sessionid"] = first
+    assert who(old) == (401, "not_signed_in")
+    assert who(client) == (200, "manager")
+
+
+def test_the_admins_form_gives_a_new_key_too() -> None:
+    a_person("auditor", "A01", password=PASSWORD)
+    client = Client()
+    keys = []
+    for _ in range(2):
+        client.post("/admin/login/", {"username": "A01", "password": PASSWORD})
+        keys.append(key_of(client))
+    assert len(set(keys)) == 2
+    old = Client()
+    old.cookies["sessionid"] = keys[0]
+    assert who(old) == (401, "not_signed_in")
+    assert who(client) == (200, "auditor")
+
+
+def test_a_role_that_changes_gives_the_session_a_new_key_and_counts_at_once() -> None:
+    a_table()
+    client, token = a_browser("manager", "M01")
+    before = key_of(client)
+    Person.objects.filter(badge="M01").update(role="cashier")
+
+    answer = stop(client, **{"X-CSRFToken": token})
+
+    assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+    assert who(client) == (200, "cashier")
+    assert key_of(client) != before
+    old = Client()
+    old.cookies["sessionid"] = before
+    assert who(old) == (401, "not_signed_in")
+
+
+def test_a_disabled_persons_session_is_over_at_once_and_stays_so() -> None:
+    client, _ = a_browser("manager", "M01")
+    Person.objects.filter(badge="M01").update(is_active=False)
+    assert who(client) == (401, "not_signed_in")
+    Person.objects.filter(badge="M01").update(is_active=True)
+    assert who(client) == (401, "not_signed_in")
+
+
+@pytest.mark.parametrize(
+    ("role", "minutes"),
+    [("auditor", 15), ("administrator", 15), ("manager", 60), ("cashier", 60), ("surveillance", 60)],
+)
+def test_a_session_that_rests_too_long_is_over(role: str, minutes: int) -> None:
+    client, _ = a_browser(role, "X01")
+    later(client, seen_at=datetime.now(UTC) - timedelta(minutes=minutes - 1))
+    assert who(client) == (200, role)
+    later(client, seen_at=datetime.now(UTC) - timedelta(minutes=minutes))
+    assert who(client) == (401, "not_signed_in")
+    assert who(client) == (401, "not_signed_in")
+
+
+def test_a_session_in_use_is_over_after_twelve_hours() -> None:
+    client, _ = a_browser("manager", "M01")
+    now = datetime.now(UTC)
+    later(client, began_at=now - timedelta(hours=11, minutes=59), seen_at=now - timedelta(minutes=2))
+    assert who(client) == (200, "manager")
+    assert client.session.get_expiry_age() <= 60
+    later(client, began_at=now - timedelta(hours=12))
+    assert who(client) == (401, "not_signed_in")
+
+
+def test_behind_the_proxy_a_form_counts_whoever_it_saw_and_nobody_is_shut_out_by_others(
+    settings: Any,
+) -> None:
+    """The admin's form counted the proxy itself, so five wrong passwords of anybody shut everybody out."""
+    settings.BEHIND_PROXY = True
+    a_person("auditor", "A01", password=PASSWORD)
+
+    def form(password: str, seen: str) -> bool:
+        client = Client(headers={"X-Forwarded-For": seen, "X-Forwarded-Proto": "https"})
+        client.post("/admin/login/", {"username": "A01", "password": password})
+        return "_auth_user_id" in client.session
+
+    assert form(PASSWORD, "192.0.2.10")
+    assert [form("wrong", "10.0.0.1, 203.0.113.66") for _ in range(6)] == [False] * 6
+    assert not form(PASSWORD, "203.0.113.66")
+    assert form(PASSWORD, "192.0.2.10")

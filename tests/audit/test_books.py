@@ -69,7 +69,8 @@ def test_the_house_that_was_checked_has_every_kind_of_row_that_is_checked(played
         if not played.administrator.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone()
     ]
     assert set(empty) <= {
-        "casino_wrongtries", "casino_storedanswer", "casino_deck", "audit_inspection", "audit_discrepancy",
+        "casino_wrongtries", "casino_failedsignin", "casino_storedanswer", "casino_deck", "audit_inspection",
+        "audit_discrepancy",
         "settlement_statement", "settlement_statementday",  # of a sealed day, and this house's is running
     }  # fmt: skip
 

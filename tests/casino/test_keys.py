@@ -161,6 +161,9 @@ def test_what_a_caller_says_of_its_address_is_believed_of_the_houses_own_proxy_a
     assert said(forged.asks("GET", "wallets/A17", **header)) == (403, "forbidden")
 
     settings.BEHIND_PROXY = True
+    settings.PROXY_ADDRESSES = ["10.0.3.0/28"]
+    assert said(forged.asks("GET", "wallets/A17", **header)) == (403, "forbidden")
+    forged.address = "10.0.3.7"  # the proxy itself
     assert said(forged.asks("GET", "wallets/A17", **header)) == (200, "")
     # The proxy adds the address it saw behind whatever came with the request.
     header = {"X-Forwarded-For": "203.0.113.5, 198.51.100.1"}
