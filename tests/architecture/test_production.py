@@ -24,6 +24,12 @@ def _check(**changes: str) -> tuple[int, str]:
 
 def test_production_settings_pass_without_a_warning() -> None:
     assert _check()[0] == 0, _check()[1]
+    over_a_network = {
+        "DATABASE_URL": ADDRESS.replace("127.0.0.1", "db.example") + "?sslmode=verify-full",
+        "REDIS_URL": "rediss://user:secret@broker.example:6379/0",
+        "PROXY_ADDRESSES": "10.0.3.7,10.0.4.0/28",
+    }
+    assert _check(**over_a_network)[0] == 0, _check(**over_a_network)[1]
 
 
 @pytest.mark.parametrize(
@@ -34,6 +40,22 @@ def test_production_settings_pass_without_a_warning() -> None:
         ("DATABASE_URL", ADDRESS.replace("pokdeng_app", "postgres"), "deploy.E004"),
         ("WEBHOOK_DEMONSTRATION", "1", "deploy.E005"),
         ("WITNESS", "audit.log.nobody", "deploy.E001"),
+        ("PROXY_ADDRESSES", "*", "deploy.E006"),
+        ("ALLOWED_HOSTS", "*", "deploy.E007"),
+        ("ALLOWED_HOSTS", "office.example,*.example", "deploy.E007"),
+        ("ALLOWED_HOSTS", "office.example,.com", "deploy.E007"),
+        ("BEHIND_TLS_PROXY", "0", "deploy.E008"),
+        ("PROXY_ADDRESSES", "0.0.0.0/0", "deploy.E009"),
+        ("PROXY_ADDRESSES", "10.0.0.0/8", "deploy.E009"),
+        ("PROXY_ADDRESSES", "127.0.0.1,::/0", "deploy.E009"),
+        ("CSRF_TRUSTED_ORIGINS", "https://*.example", "deploy.E010"),
+        ("CSRF_TRUSTED_ORIGINS", "http://office.example", "deploy.E010"),
+        ("DATABASE_URL", "", "deploy.E011"),
+        ("DATABASE_URL", ADDRESS.replace("127.0.0.1", "db.example"), "deploy.E012"),
+        ("DATABASE_URL", ADDRESS.replace("127.0.0.1", "db.example") + "?sslmode=require", "deploy.E012"),
+        ("REDIS_URL", "redis://user:secret@broker.example:6379/0", "deploy.E013"),
+        ("REDIS_URL", "rediss://broker.example:6379/0", "deploy.E013"),
+        ("SECRET_KEY_FALLBACKS", "short", "security.W025"),
         ("SECRET_KEY", "short", "security.W009"),
         ("SECRET_KEY", "", "SECRET_KEY is missing"),
         ("SIGNATURES", "sometimes", "SIGNATURES is 'sometimes'"),

@@ -126,6 +126,8 @@ def static_checks(*, environment: Mapping[str, str]) -> list[Check]:
 def production(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment of a house behind a TLS proxy, as the deployment sets it."""
     return {
+        "DATABASE_URL": "postgresql://pokdeng_app:secret@127.0.0.1:1/pokdeng",
+        "REDIS_URL": "redis://127.0.0.1:1/0",
         **environment,
         "SECRET_KEY": secrets.token_urlsafe(64),
         "ALLOWED_HOSTS": "office.example",
