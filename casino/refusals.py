@@ -102,6 +102,7 @@ _REGISTERED_HERE = (
         "The second person's role may not sign this.",
         "ผู้ลงชื่อคนที่สองไม่มีหน้าที่ลงชื่อรายการนี้",
     ),
+    ("not_yours", 403, "Only whoever made this may take it back.", "เฉพาะผู้ที่ทำรายการนี้เท่านั้นที่ถอนได้"),
     ("not_on_duty", 403, "You are not on duty at this table.", "คุณไม่ได้เข้าเวรที่โต๊ะนี้"),
     # Idempotency
     ("idempotency_key_missing", 400, "Idempotency-Key is missing.", "ขาด Idempotency-Key"),

@@ -103,11 +103,11 @@ def approve(*, sheet: UUID, sha256: str, by: Person) -> RuleSheet:
     found = RuleSheet.objects.select_for_update().filter(pk=sheet).first()
     if found is None:
         raise Refusal("sheet_not_found")
+    people.different(found.proposed_by_id, by.id)
     if found.sha256 != sha256:
         raise Refusal("stale_proposal", sha256=found.sha256)
     if found.approved_at is not None:
         raise Refusal("sheet_approved")
-    people.different(found.proposed_by_id, by.id)
     found.approved_by, found.approved_at = by, act.now
     found.save(update_fields=["approved_by", "approved_at"])
     events.announce(
@@ -127,8 +127,8 @@ def put_in_force(
     """
     act = events.current()
     people.different(by.id, approved_by.id)
-    for person in (by, approved_by):
-        people.require(people.principal_of(person), "approve_sheet")
+    people.require(people.principal_of(by), "approve_sheet")
+    people.require_second(approved_by, "approve_sheet")
     if from_ < act.now:
         raise Refusal("rules_for_the_past", fields={"in_force_from": "lies in the past"})
     refusals.require_within(values.takes_effect(now=act.now), from_, "in_force_from")

@@ -213,7 +213,7 @@ class DisputeProposals(Door):
         return self.once(prepare, do)
 
     @extend_schema(operation_id="withdrawProposal", parameters=[KEY], responses={200: DisputeShown})
-    @refuses("already_decided", "nothing_proposed")
+    @refuses("already_decided", "not_yours", "nothing_proposed")
     def delete(self, request: Request, dispute: UUID) -> Response:
         """Take back one's own standing proposal."""
 

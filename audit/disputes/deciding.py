@@ -40,11 +40,11 @@ def propose(*, dispute: UUID, by: Person, token: UUID, facts: Facts, reason_code
 
 
 def withdraw(*, dispute: UUID, by: Person) -> Dispute:
-    """Take back one's own standing proposal; refuse ``nothing_proposed``, and ``forbidden`` for another's."""
+    """Take back one's own standing proposal; refuse ``nothing_proposed``, and ``not_yours`` for another's."""
     found = claiming.locked(dispute)
     standing = _standing(found)
     if standing.proposed_by_id != by.id:
-        raise Refusal("forbidden")
+        raise Refusal("not_yours")
     standing.withdrawn_at = events.current().now
     standing.save(update_fields=["withdrawn_at"])
     found.state = Dispute.State.CLAIMED

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -17,7 +16,7 @@ from casino.api.door import Door, Shape, described
 from casino.api.operations import refuses
 from casino.api.places import TableShown, table_shown
 from casino.api.problems import language_of
-from casino.models import Table
+from casino.models import Duty, Role, Table
 from casino.refusals import Refusal
 from casino.rounds import Answer, Report
 
@@ -148,15 +147,13 @@ class Signatures(Door):
         request=SignatureShape,
         responses={201: described("SignatureTaken", {"id": serializers.UUIDField()})},
     )
-    @refuses("table_closed")
+    @refuses("not_on_duty", "table_closed")
     def post(self, request: Request) -> Response:
-        """Check badge and PIN and return the id to send as the event's ``signature``."""
+        """Check badge and PIN and return the id to send as the event's ``signature``. A ruling, a removal, a waiver,
+        a void, a mispay and a change of recorder are signed by a supervisor on duty there or a manager."""
         given = self.body(SignatureShape)
         device = self.device
-        now = timezone.now()
-        person = people.check_secret(
-            badge=given["badge"], secret=given["pin"], with_pin=True, at=device.code, now=now
-        )
+        person = self.second_person(given)
         bound = payloads.content_sha256(given["type"], given["subject"], given["data"])
         signature = self.act(
             lambda act: people.sign(
@@ -165,6 +162,7 @@ class Signatures(Door):
                 session=tables.lock_session(device.table),
                 sha256=bound,
                 now=act.now,
+                rules=payloads.kind_of(given["type"]) in rounds.NEEDS_SIGNATURE,
             )
         )
         return Response({"id": str(signature.id)}, status=201)
@@ -176,10 +174,38 @@ class DutyShape(Shape):
     pin = serializers.CharField(max_length=200)
 
 
+DutyShown = described(
+    "OnDuty",
+    {
+        "role": serializers.ChoiceField(["dealer", "supervisor"]),
+        "person": serializers.UUIDField(),
+        "badge": serializers.CharField(),
+        "since": serializers.DateTimeField(),
+    },
+)
+
+
 class TableDuty(Door):
     """Who deals and who watches at a table."""
 
-    declares: ClassVar = {"POST": "change_duty"}
+    declares: ClassVar = {"GET": "read_duty", "POST": "change_duty"}
+
+    @extend_schema(
+        operation_id="listDuty", responses={200: described("TableDuty", {"duty": DutyShown(many=True)})}
+    )
+    def get(self, request: Request, code: str) -> Response:
+        """Say who is on duty at the table now; nobody where it is closed."""
+        table = tables.of_code(code)
+        people.require_at(self.principal, "read_duty", table.id)
+        found = Duty.objects.filter(session__table=table, session__closed_at=None, off_at=None)
+        return Response(
+            {
+                "duty": [
+                    {"role": d.role, "person": str(d.person_id), "badge": d.person.badge, "since": d.on_at}
+                    for d in found.select_related("person").order_by("role")
+                ]
+            }
+        )
 
     @extend_schema(
         operation_id="changeDuty",
@@ -194,27 +220,41 @@ class TableDuty(Door):
             )
         },
     )
-    @refuses("sod_violation", "table_closed")
+    @refuses("not_on_duty", "sod_violation", "table_closed")
     def post(self, request: Request, code: str) -> Response:
-        """Put a person on duty, by their own badge and PIN; who was there comes off at the same instant."""
+        """Put a person on duty, by their own badge and PIN; who was there comes off at the same instant.
+
+        A dealer comes on at the table's terminal, while a supervisor is on duty there, or at the desk of that
+        supervisor. A supervisor comes on at a desk: their own, or that of the one who goes. A manager puts anybody on.
+        """
         table = tables.of_code(code)
         people.require_at(self.principal, "change_duty", table.id)
+        watches = self._watches(table)
         given = self.body(DutyShape)
-        person = people.check_secret(
-            badge=given["badge"],
-            secret=given["pin"],
-            with_pin=True,
-            at=self.principal.code,
-            now=timezone.now(),
-        )
-        if person.role != given["role"]:
+        if self.principal.kind == "device" and given["role"] != Role.DEALER:
             raise Refusal("forbidden")
+        if self.principal.role == Role.SUPERVISOR and not watches and given["badge"] != self.person.badge:
+            raise Refusal("not_found")
+        person = self.second_person(given)
+        if person.role != given["role"]:
+            raise Refusal("second_person_forbidden")
+        if self.principal.kind == "device" and not watches:
+            raise Refusal("not_on_duty")
         duty = self.act(
             lambda act: tables.relieve(
                 session=tables.lock_session(table), role=given["role"], person=person, now=act.now
             )
         )
         return Response({"role": duty.role, "since": duty.on_at}, status=201)
+
+    def _watches(self, table: Table) -> bool:
+        """Whether the supervisor who knocks is on duty at the table; at a terminal, whether any is."""
+        duties = Duty.objects.filter(
+            session__table=table, session__closed_at=None, off_at=None, role=Role.SUPERVISOR
+        )
+        if self.principal.kind != "device":
+            duties = duties.filter(person=self.principal.id)
+        return duties.exists()
 
 
 class StopShape(Shape):

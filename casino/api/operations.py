@@ -25,7 +25,7 @@ WRITES = frozenset({"csrf_failed", "unsupported_media_type", "body_too_large"})
 NAMED = frozenset({"not_found"})
 QUERY = BODY = frozenset({"missing_field", "invalid_value"})
 DATED = frozenset({"invalid_value"})
-SECRET = frozenset({"wrong_secret", "too_many_tries"})
+SECRET = frozenset({"wrong_secret", "too_many_tries", "second_person_forbidden"})
 KEYED = frozenset({"idempotency_key_missing", "idempotency_key_running", "idempotency_key_reused"})
 
 

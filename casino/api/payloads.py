@@ -51,8 +51,7 @@ def _read(envelope: dict[str, Any], seq: int, sha256: bytes, about: UUID) -> Rep
     if envelope.get("specversion") != "1.0":
         raise _malformed("specversion", 'must be "1.0"')
     event_id = _text(64)(envelope.get("id"), "id")
-    kind_match = re.fullmatch(r"pokdeng\.([a-z_]+)\.v1", str(envelope.get("type", "")))
-    kind = kind_match[1] if kind_match else ""
+    kind = kind_of(str(envelope.get("type", "")))
     check = _DATA.get(kind)
     if check is None:
         raise Refusal("invalid_value", fields={"type": "no such kind of event"})
@@ -74,6 +73,12 @@ def _read(envelope: dict[str, Any], seq: int, sha256: bytes, about: UUID) -> Rep
         signature=_optional_uuid(envelope, "signature"),
         happened_at=instant(envelope.get("time"), "time"),
     )
+
+
+def kind_of(type_: str) -> str:
+    """Return the kind that an event's ``type`` names, "" where it is none of ours."""
+    found = re.fullmatch(r"pokdeng\.([a-z_]+)\.v1", type_)
+    return found[1] if found else ""
 
 
 def content_sha256(type_: str, subject: str, data: Any) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from casino import cages, people, tables
 from casino.api.door import Door, Shape, Whole, described
 from casino.api.operations import refuses
-from casino.models import Cage, Table, TableSession
+from casino.models import Cage, Device, Table, TableSession
 from casino.refusals import Refusal
 
 MOST_GRACE_MS = 60_000
@@ -57,6 +57,18 @@ TableShown = described(
         "missing_rounds": serializers.ListField(
             child=serializers.ListField(child=serializers.IntegerField())
         ),
+        "missing_numbers": serializers.ListField(
+            child=described(
+                "MissingNumbers",
+                {
+                    "device": serializers.UUIDField(),
+                    "code": serializers.CharField(),
+                    "first": serializers.IntegerField(),
+                    "last": serializers.IntegerField(),
+                },
+            )(),
+            help_text="of its devices; whoever rules there waives them",
+        ),
         "added_at": serializers.DateTimeField(allow_null=True),
         "ended_at": serializers.DateTimeField(allow_null=True),
     },
@@ -76,9 +88,13 @@ CageShown = described(
 
 
 def table_shown(
-    table: Table, session: TableSession | None, missing: Mapping[UUID, list[list[int]]] | None = None
+    table: Table,
+    session: TableSession | None,
+    missing: Mapping[UUID, list[list[int]]] | None = None,
+    waiting: Iterable[Device] = (),
 ) -> dict[str, Any]:
-    """Return a table as it stands, with its open session and the round numbers ``missing`` in it."""
+    """Return a table as it stands, with its open session, the round numbers ``missing`` in it, and those of its devices
+    among ``waiting``."""
     return {
         "code": table.code,
         "currency": table.currency,
@@ -88,6 +104,12 @@ def table_shown(
         "session": str(session.id) if session else None,
         "opened_at": session.opened_at if session else None,
         "missing_rounds": (missing or {}).get(session.id, []) if session else [],
+        "missing_numbers": [
+            {"device": str(device.id), "code": device.code, "first": first, "last": last}
+            for device in waiting
+            if device.table_id == table.id
+            for first, last in device.holes
+        ],
         "added_at": table.added_at,
         "ended_at": table.ended_at,
     }
@@ -126,7 +148,9 @@ class Tables(Door):
             found = found.filter(pk__in=in_scope)
         sessions = {s.table_id: s for s in TableSession.objects.filter(closed_at=None, table__in=found)}
         missing = tables.missing_rounds(session.id for session in sessions.values())
-        shown = [table_shown(table, sessions.get(table.id), missing) for table in found]
+        numbered = Device.objects.filter(table__in=found, revoked_at=None).exclude(holes=[])
+        waiting = list(numbered.order_by("code"))
+        shown = [table_shown(table, sessions.get(table.id), missing, waiting) for table in found]
         return Response({"tables": shown})
 
     @extend_schema(operation_id="addTable", request=TableShape, responses={201: TableShown})

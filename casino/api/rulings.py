@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -55,13 +54,7 @@ class _Acts(Door):
             given = self.body(shape)
             kind = given.get("kind", "mispay_found")
             data = payloads.ruling(kind, given["data"], "data")
-            people.check_secret(
-                badge=self.person.badge,
-                secret=given["pin"],
-                with_pin=True,
-                at=self.principal.code,
-                now=timezone.now(),
-            )
+            self.own_pin(given["pin"])
             return kind, data
 
         def do(_: Act, prepared: tuple[str, dict[str, Any]]) -> tuple[int, dict[str, Any]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 from uuid import UUID
 
-from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -48,11 +47,7 @@ class GapWaivers(Door):
         """Waive missing numbers: signed by badge and PIN of a supervisor on duty there, or a manager."""
         given = self.body(WaiverShape)
         found = _device_in_scope(self, device, "waive_gap")
-        now = timezone.now()
-        person = people.check_secret(
-            badge=given["badge"], secret=given["pin"], with_pin=True, at=self.principal.code, now=now
-        )
-
+        person = self.second_person(given)
         self.act(
             lambda act: rounds.waive_gap(
                 device=found, first=first, last=last, person=person, reason=given["reason"], now=act.now
@@ -91,13 +86,7 @@ class RoundWaivers(Door):
         table = tables.of_code(code)
         people.require_at(self.principal, "waive_rounds", table.id)
         given = self.body(RoundsWaiverShape)
-        person = people.check_secret(
-            badge=given["badge"],
-            secret=given["pin"],
-            with_pin=True,
-            at=self.principal.code,
-            now=timezone.now(),
-        )
+        person = self.second_person(given)
         waiver = self.act(
             lambda act: rounds.waive_rounds(
                 table=table,

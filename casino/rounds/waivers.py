@@ -17,13 +17,12 @@ from casino.refusals import Refusal
 def waive_gap(*, device: Device, first: int, last: int, person: Person, reason: str, now: datetime) -> None:
     """Waive numbers ``first``..``last`` of a device; the rounds of the session that waited for numbers are due again.
 
-    Refuses ``not_on_duty`` where the person may not rule at the device's table, ``table_closed``, and
-    ``gap_not_found`` where not all of these numbers are missing. Must run in an act.
+    Refuses ``second_person_forbidden`` and ``not_on_duty`` where the person may not rule at the device's table,
+    ``table_closed``, and ``gap_not_found`` where not all of these numbers are missing. Must run in an act.
     """
     Device.objects.select_for_update().get(pk=device.pk)
     session = tables.lock_session(device.table)
-    if not people.may_rule(person, session):
-        raise Refusal("not_on_duty")
+    people.require_ruler(person, session)
     devices.waive(device=device, first=first, last=last, person=person, reason=reason, now=now)
     with connection.cursor() as cursor:
         cursor.execute(
@@ -47,8 +46,7 @@ def waive_rounds(
     found = sessions.filter(pk=session).first() if session else sessions.order_by("-opened_at", "-id").first()
     if found is None:
         raise Refusal("not_found")
-    if not people.may_rule(person, found):
-        raise Refusal("not_on_duty")
+    people.require_ruler(person, found)
     missing = tables.missing_rounds([found.id]).get(found.id, [])
     if not any(low <= first <= last <= high for low, high in missing):
         raise Refusal("rounds_not_missing", missing=missing)

@@ -121,7 +121,7 @@ class CashDoor(Door):
         """Return the second person of a cage's act; refuse ``forbidden`` where it is no cashier."""
         second = self.signed_by(given)
         if second is not None and second.role != Role.CASHIER:
-            raise Refusal("forbidden")
+            raise Refusal("second_person_forbidden")
         return second
 
     def amount_of(self, given: Mapping[str, Any]) -> int:

@@ -69,7 +69,7 @@ class KindQuery(Query):
 class TableCounts(Door):
     """Counts of a table's float and of its drop box."""
 
-    declares: ClassVar = {"POST": "count", "DELETE": "float"}
+    declares: ClassVar = {"POST": "count", "DELETE": "withdraw_count"}
     queries: ClassVar = {"DELETE": KindQuery}
 
     @extend_schema(
@@ -128,7 +128,7 @@ class TableCounts(Door):
     @refuses("count_missing", "count_not_asked")
     def delete(self, request: Request, code: str) -> Response:
         """Withdraw the count that is open: what was counted stays, and counts for nothing."""
-        table = at_table(self, code, "float")
+        table = at_table(self, code, "withdraw_count")
         kind = self.query["kind"]
         by = self.person
         counting = self.act(lambda _: floats.withdraw(table=table, kind=kind, by=by))

@@ -23,11 +23,14 @@ from settlement.models import Settlement
 
 def round_in_scope(door: Door, round_id: UUID, right: str) -> Round:
     """Return the round, or the one it is an alias of; what is out of scope does not exist."""
-    found = Round.objects.select_related("alias_of").filter(pk=round_id).first()
+    found = Round.objects.select_related("session", "alias_of__session").filter(pk=round_id).first()
     if found is None:
         raise Refusal("not_found")
     stands = found.alias_of or found
     people.require_at(door.principal, right, stands.table_id)
+    is_reading = door.request.method in ("GET", "HEAD")
+    if is_reading and people.sees_open_session_alone(door.principal) and stands.session.closed_at is not None:
+        raise Refusal("not_found")
     return stands
 
 
@@ -98,8 +101,7 @@ class RoundCorrections(Door):
             stands = round_in_scope(self, round, "correct")
             given = self.body(CorrectionShape)
             second = self.second_person(given)
-            if not people.may_rule(second, stands.session):
-                raise Refusal("not_on_duty")
+            people.require_ruler(second, stands.session)
             return stands, given, second
 
         def do(_: Act, prepared: tuple[Round, dict[str, Any], Person]) -> tuple[int, dict[str, Any]]:
@@ -207,6 +209,8 @@ class TableRounds(Door):
         table = _table_in_scope(self, code)
         page = self.page
         found = Round.objects.filter(table=table, alias_of=None).order_by("-created_at", "-id")
+        if people.sees_open_session_alone(self.principal):
+            found = found.filter(session__closed_at=None)
         if page.cursor:
             after = Round.objects.filter(pk=page.cursor, table=table).first()
             if after is None:

@@ -14,6 +14,7 @@ from casino.api.door import Door, LimitQuery, Shape, SignedMoney, Whole, describ
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Role, Table
+from casino.refusals import Refusal
 from settlement import floats
 from settlement.api.counts import KEY, at_table, of_badge
 from settlement.models import Grade
@@ -123,9 +124,12 @@ class TableSessions(Door):
 
         def do(_: Act, prepared: tuple[Table, dict[str, Any]]) -> tuple[int, dict[str, Any]]:
             table, given = prepared
+            dealer = of_badge(given["dealer"], Role.DEALER)
+            if self.person.role == Role.DEALER and self.person.id != dealer.id:
+                raise Refusal("forbidden")
             session = floats.open_table(
                 table=table,
-                dealer=of_badge(given["dealer"], Role.DEALER),
+                dealer=dealer,
                 supervisor=of_badge(given["supervisor"], Role.SUPERVISOR),
                 cage=given["cage"],
             )

@@ -68,11 +68,11 @@ class RuleSheets(Door):
         responses={200: described("RuleSheets", {"sheets": SheetShown(many=True)})},
     )
     def get(self, request: Request) -> Response:
-        """List rule sheets, newest first; a device sees those of its own table."""
+        """List rule sheets, newest first; whoever is bound to tables sees those of these tables."""
         found = RuleSheet.objects.order_by("-proposed_at")
-        if self.principal.kind == "device":
-            own = people.table_of_device(self.principal)
-            found = found.filter(pk__in=TableRules.objects.filter(table=own).values("sheet"))
+        scope = people.tables_in_scope(self.principal, "read_sheets")
+        if scope is not None:
+            found = found.filter(pk__in=TableRules.objects.filter(table__in=scope).values("sheet"))
         return Response({"sheets": [_shown(sheet) for sheet in found[:200]]})
 
     @extend_schema(

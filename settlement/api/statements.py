@@ -239,7 +239,7 @@ class OutsideFiles(Door):
 class OutsideFileDetail(Door):
     """A file of statements that was taken in."""
 
-    declares: ClassVar = {"GET": "read_statements"}
+    declares: ClassVar = {"GET": "read_outside_files"}
 
     @extend_schema(operation_id="getStatementsTaken", responses={200: FileTaken})
     def get(self, request: Request, file: UUID) -> Response:

@@ -30,7 +30,7 @@ def assign(*, id: UUID, to: Person, by: Person) -> Break:
     """Give a break to whoever will find out; refuses ``break_moved``, ``not_found``, and ``forbidden`` for a person
     who may not work on breaks. Given again, it is somebody else's."""
     if not to.is_active or people.scope_of(people.principal_of(to), "work_break") is None:
-        raise Refusal("forbidden", fields={"to": "may not work on breaks"})
+        raise Refusal("invalid_value", fields={"to": "may not work on breaks"})
     moved = _step(
         id,
         ("mismatched", "assigned", "explained"),

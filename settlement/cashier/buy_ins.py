@@ -31,8 +31,8 @@ def buy_in(*, table: Table, cash: Cash, key: str, signed_by: Person | None = Non
     actor = act.actor.person or duty.dealer
     if actor not in (duty.dealer, duty.supervisor) or actor is None:
         raise Refusal("not_on_duty")
-    if signed_by is not None and not people.may_rule(signed_by, session):
-        raise Refusal("not_on_duty")
+    if signed_by is not None:
+        people.require_ruler(signed_by, session)
     cashed.require_second(amount=cash.amount, actor=actor, second=signed_by, limit="sign_off")
     box, bank, guests = (f"table:{table.code}:{name}" for name in ("drop", "bank", "guests"))
     outside = f"external:{cash.means}:{table.code}"

@@ -231,13 +231,18 @@ def seal(row: GamingDay, *, by: Person, second: Person, fixed: Fixed) -> None:
     )
 
 
+def require_two_auditors(*, by: Person, second: Person) -> None:
+    """Refuse two who seal no day, whichever: ``sod_violation``, ``forbidden``, ``second_person_forbidden``."""
+    people.different(by.id, second.id)
+    for person, code in ((by, "forbidden"), (second, "second_person_forbidden")):
+        if person.role != Role.AUDITOR or not person.is_active:
+            raise Refusal(code)
+    if not (by.has_duty(ACCOUNTING) or second.has_duty(ACCOUNTING)):
+        raise Refusal("second_person_forbidden")
+
+
 def signers_may_seal(row: GamingDay, *, by: Person, second: Person) -> None:
     """Refuse two who may not seal this day (``forbidden``, ``sod_violation``)."""
-    people.different(by.id, second.id)
-    for person in (by, second):
-        if person.role != Role.AUDITOR or not person.is_active:
-            raise Refusal("forbidden")
-        if person.id == row.closing_by_id:
-            raise Refusal("sod_violation")
-    if not (by.has_duty(ACCOUNTING) or second.has_duty(ACCOUNTING)):
-        raise Refusal("forbidden")
+    require_two_auditors(by=by, second=second)
+    if row.closing_by_id in (by.id, second.id):
+        raise Refusal("sod_violation")

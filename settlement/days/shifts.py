@@ -30,7 +30,7 @@ def open_shift(*, tables: Sequence[Table], by: Person, second: Person) -> Shift:
     """Open the next shift of the running day for these tables. Refuses ``shift_running``, ``day_closing``,
     ``sod_violation``, ``forbidden``."""
     act = events.current()
-    _in_charge(by, second)
+    require_in_charge(by, second)
     today = calendar.running()
     course.begin(today)
     day = GamingDay.objects.select_for_update().get(day=today)
@@ -84,15 +84,15 @@ def close(shift: Shift, *, by: Person, second: Person, fixed: course.Fixed) -> N
 
 def signers_may_close(shift: Shift, *, by: Person, second: Person) -> None:
     """Refuse two who may not close this shift."""
-    _in_charge(by, second)
+    require_in_charge(by, second)
     served = set(
         Duty.objects.filter(on_at__lte=events.current().now, person__in=[by, second])
         .exclude(off_at__lt=shift.opened_at)
         .values_list("person", flat=True)
     )
-    for person in (by, second):
+    for person, code in ((by, "forbidden"), (second, "second_person_forbidden")):
         if person.role == Role.SUPERVISOR and person.id not in served:
-            raise Refusal("forbidden")
+            raise Refusal(code)
     counted = counters(shift)
     if counted and not counted & {by.id, second.id}:
         raise Refusal("nobody_counted")
@@ -135,7 +135,9 @@ def _announce_end(shift: Shift, *, fixed: course.Fixed) -> None:
     events.announce([Fact("shift.closed", f"shifts/{shift.id}", told, person=shift.closed_by_id)])
 
 
-def _in_charge(*two: Person) -> None:
-    people.different(*(person.id for person in two))
-    if any(person.role not in IN_CHARGE or not person.is_active for person in two):
-        raise Refusal("forbidden")
+def require_in_charge(by: Person, second: Person) -> None:
+    """Refuse two who open and close no shift: ``sod_violation``, ``forbidden``, ``second_person_forbidden``."""
+    people.different(by.id, second.id)
+    for person, code in ((by, "forbidden"), (second, "second_person_forbidden")):
+        if person.role not in IN_CHARGE or not person.is_active:
+            raise Refusal(code)

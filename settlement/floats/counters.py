@@ -4,7 +4,7 @@ carried off."""
 from datetime import timedelta
 from uuid import UUID
 
-from casino import tables
+from casino import events, tables
 from casino.models import Duty, Person, Role, Round, Standing, Table, TableSession
 from casino.refusals import Refusal
 from settlement import days
@@ -48,6 +48,18 @@ def _require_a_start_hour(session: TableSession) -> None:
         )
 
 
+def require_role(by: Person, *, kind: str, ordinal: int = 1) -> None:
+    """Refuse a role that counts nothing of this kind, whatever there is to count: ``forbidden`` to whoever acts,
+    ``second_person_forbidden`` where by badge and PIN somebody else signs. Must run in an act."""
+    if kind == CountKind.DROP:
+        may = by.role == Role.MANAGER or (by.role == Role.CASHIER and by.has_duty("counter"))
+    else:
+        may = by.role in (OF_A_FLOAT if ordinal == 1 else SECOND)
+    if not may or not by.is_active:
+        acts = events.current().actor.person == by.id
+        raise Refusal("forbidden" if acts else "second_person_forbidden")
+
+
 def require_may_count(
     by: Person,
     *,
@@ -56,18 +68,13 @@ def require_may_count(
     ordinal: int,
     carried_by: UUID | None = None,
 ) -> None:
-    if not by.is_active:
-        raise Refusal("forbidden")
+    require_role(by, kind=kind, ordinal=ordinal)
     if by.has_duty("see_expected") or by.id == carried_by:
         raise Refusal(
             "sod_violation"
         )  # whoever may look at what is expected, or carried the box, is not blind
     if kind == CountKind.DROP:
-        if by.role != Role.MANAGER and not (by.role == Role.CASHIER and by.has_duty("counter")):
-            raise Refusal("forbidden")
         return
-    if by.role not in (OF_A_FLOAT if ordinal == 1 else SECOND):
-        raise Refusal("forbidden")
     on_duty = Duty.objects.filter(session=session, person=by, off_at=None)
     if session is not None and by.role != Role.MANAGER and not on_duty.exists():
         raise Refusal("not_on_duty")

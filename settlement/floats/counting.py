@@ -96,6 +96,7 @@ def ask(*, table: Table, kind: str, by: Person, box: Box | None = None) -> Count
     and not counted yet (``box_not_carried``). Refuses ``count_running`` while another float is counted there, and
     ``forbidden``, ``not_on_duty`` and ``sod_violation`` as to whoever counts. Must run in an act.
     """
+    counters.require_role(by, kind=kind)
     session = counters.session_of(table, kind)
     running = _running(table, kind)
     if running is not None:

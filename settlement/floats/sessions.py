@@ -119,7 +119,7 @@ def _require_two_rulers(two: tuple[Person, Person], *, session: TableSession) ->
     people.different(*(person.id for person in two))
     for person in two:
         if not person.is_active or person.role not in people.RULERS:
-            raise Refusal("forbidden")
+            raise Refusal("second_person_forbidden")
         on_duty = Duty.objects.filter(session=session, person=person, off_at=None)
         if person.role == Role.SUPERVISOR and not on_duty.exists():
             raise Refusal("not_on_duty")

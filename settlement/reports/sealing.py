@@ -26,6 +26,7 @@ def seal_day(*, day: date, by: Person, second: Person) -> Report:
     ever. Refuses ``day_not_closing``, ``day_sealed``, ``day_not_ready`` with what is not met, ``forbidden`` and
     ``sod_violation``. The statements are the same few for any day.
     """
+    days.require_two_auditors(by=by, second=second)
     row = days.hold_alone(day)
     days.signers_may_seal(row, by=by, second=second)
     checklist.require_met(row)
@@ -36,6 +37,7 @@ def seal_day(*, day: date, by: Person, second: Person) -> Report:
 
 def close_shift(*, shift: UUID, by: Person, second: Person) -> Report:
     """Close the running shift with its report; return the report. Refuses as ``days.shifts.close`` does."""
+    shifts.require_in_charge(by, second)
     row = shifts.hold(shift)
     shifts.signers_may_close(row, by=by, second=second)
     now = events.current().now

@@ -9,7 +9,7 @@ cashier. A session's row is locked first, so a slip is asked for, issued and sen
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -63,6 +63,15 @@ class _Underway:
         if self.session.closed_at is not None:
             raise Refusal("table_closed")
 
+    def require_at(self, *states: SlipState) -> None:
+        """Refuse ``slip_not_there``; asked only of who may take the step, so that nobody else learns where it is."""
+        if self.slip.state not in states:
+            raise Refusal("slip_not_there", state=self.slip.state)
+
+    def require_apart(self, *signing: UUID | None, steps: Sequence[str]) -> None:
+        """Refuse ``sod_violation`` where one of those who sign now signed one of these steps, or signs twice."""
+        people.different(*signing, *{self.signed[step] for step in steps if step in self.signed})
+
 
 def lines_of(pieces: Mapping[int, int]) -> Lines:
     """Return pieces by denomination as slips list them, the largest first; of what there is none, nothing is said.
@@ -114,10 +123,11 @@ def request(*, table: Table, kind: str, pieces: Mapping[int, int], manual_number
 
 def issue(*, slip: UUID, by: Person, cage: str, pieces: Mapping[int, int] | None = None) -> Taken:
     """Give the slip its number, from ``cage`` or for it. ``pieces``, where given, must be those asked for."""
-    ours = _locked(slip, SlipState.REQUESTED)
-    ours.require_open()
     _require(by, Role.CASHIER)
-    people.different(ours.signed["requested"], by.id)
+    ours = _locked(slip)
+    ours.require_apart(by.id, steps=["requested"])
+    ours.require_at(SlipState.REQUESTED)
+    ours.require_open()
     _require_lines(ours.slip, pieces)
     cages.require_open(cage)
     number = numbers.take(SeriesKind(ours.slip.kind), gaming_day=days.running())
@@ -127,12 +137,13 @@ def issue(*, slip: UUID, by: Person, cage: str, pieces: Mapping[int, int] | None
 
 def dispatch(*, slip: UUID, by: Person, pieces: Mapping[int, int] | None = None) -> Taken:
     """Send the chips off in a runner's hands: from here on they are in ``suspense:transit:{table}``."""
-    ours = _locked(slip, SlipState.ISSUED)
-    ours.require_open()
     _require(by, *RUNNERS)
     if not by.has_duty("runner"):
         raise Refusal("forbidden")
-    people.different(ours.signed["requested"], ours.signed["issued"], by.id)
+    ours = _locked(slip)
+    ours.require_apart(by.id, steps=["requested", "issued"])
+    ours.require_at(SlipState.ISSUED)
+    ours.require_open()
     _require_lines(ours.slip, pieces)
     _move(ours.slip, SlipState.IN_TRANSIT)
     source = _vault(ours.slip) if ours.slip.kind == Slip.Kind.FILL else _bank(ours.slip)
@@ -146,18 +157,20 @@ def receive(*, slip: UUID, by: Person, second: Person | None, pieces: Mapping[in
     A count that differs moves nothing: it is kept, the slip stays in transit, and the break ``COUNT_MISMATCH`` is open
     in the same act. The slip is received by a count that agrees.
     """
-    ours = _locked(slip, SlipState.IN_TRANSIT)
-    people.different(ours.signed["issued"], ours.signed["in_transit"], by.id, second.id if second else None)
-    if ours.slip.kind == Slip.Kind.FILL:
+    ours = _locked(slip)
+    is_fill = ours.slip.kind == Slip.Kind.FILL
+    _require(by, *((Role.DEALER, Role.SUPERVISOR) if is_fill else (Role.CASHIER,)))
+    ours.require_apart(by.id, second.id if second else None, steps=["issued", "in_transit"])
+    if not is_fill:
+        ours.require_apart(by.id, steps=["requested"])
+    ours.require_at(SlipState.IN_TRANSIT)
+    if is_fill:
         ours.require_open()
         on_duty = people.on_duty(ours.session)
         if {by.id, second.id if second else None} != {on_duty.dealer, on_duty.supervisor}:
             raise Refusal("not_on_duty")
-    else:
-        _require(by, Role.CASHIER)
-        people.different(ours.signed["requested"], by.id)
-        if second is not None:
-            raise Refusal("invalid_value", fields={"badge": "a credit is received by one cashier"})
+    elif second is not None:
+        raise Refusal("invalid_value", fields={"badge": "a credit is received by one cashier"})
     counted = lines_of(pieces)
     if counted != ours.slip.lines:
         return _mismatch(ours, counted, by=by, second=second)
@@ -177,11 +190,12 @@ def receive(*, slip: UUID, by: Person, second: Person | None, pieces: Mapping[in
 
 def deposit(*, slip: UUID, by: Person, pieces: Mapping[int, int] | None = None) -> Taken:
     """The dealer on duty drops the slip into the table's box."""
-    ours = _locked(slip, SlipState.RECEIVED)
+    ours = _locked(slip)
+    ours.require_apart(by.id, steps=["issued", "in_transit"])
+    ours.require_at(SlipState.RECEIVED)
     ours.require_open()
     if people.on_duty(ours.session).dealer != by.id:
         raise Refusal("not_on_duty")
-    people.different(ours.signed["issued"], ours.signed["in_transit"], by.id)
     _require_lines(ours.slip, pieces)
     _move(ours.slip, SlipState.DEPOSITED)
     return _sign(ours, action="slip.deposited", step=SlipStep.Step.DEPOSITED, by=by)
@@ -189,8 +203,9 @@ def deposit(*, slip: UUID, by: Person, pieces: Mapping[int, int] | None = None) 
 
 def void(*, slip: UUID, by: Person, reason: str) -> Taken:
     """Give the slip up before its chips left, by a cashier with a reason. A number that it has it keeps."""
-    ours = _locked(slip, SlipState.REQUESTED, SlipState.ISSUED)
     _require(by, Role.CASHIER)
+    ours = _locked(slip)
+    ours.require_at(SlipState.REQUESTED, SlipState.ISSUED)
     if not reason:
         raise Refusal("invalid_value", fields={"reason": "says why"})
     _move(ours.slip, SlipState.VOID)
@@ -202,24 +217,23 @@ def void(*, slip: UUID, by: Person, reason: str) -> Taken:
 def compare(*, slip: UUID, by: Person) -> Taken:
     """Say that a slip entered afterwards is what its paper says: a manager with the permission ``accounting`` who
     signed none of it. Refuses ``slip_not_there`` for one without a paper and for one that was compared."""
-    ours = _locked(slip, *SlipState)
     _require(by, Role.MANAGER)
     if not by.has_duty("accounting"):
         raise Refusal("forbidden")
-    if not ours.slip.manual_number or "compared" in ours.signed:
-        raise Refusal("slip_not_there", state=ours.slip.state)
+    ours = _locked(slip)
     if SlipStep.objects.filter(slip=ours.slip, second=by).exists():
         raise Refusal("sod_violation")
-    people.different(by.id, *set(ours.signed.values()))
+    ours.require_apart(by.id, steps=[step for step in ours.signed if step != "compared"])
+    if not ours.slip.manual_number or "compared" in ours.signed:
+        raise Refusal("slip_not_there", state=ours.slip.state)
     return _sign(ours, action="slip.compared", step=SlipStep.Step.COMPARED, by=by)
 
 
 # -- the steps of a step -----------------------------------------------------------------------------------
 
 
-def _locked(id: UUID, *at: SlipState) -> _Underway:
-    """Lock the slip behind its session; refuse ``not_found``, and ``slip_not_there`` where it is not ``at`` that step.
-    Five statements."""
+def _locked(id: UUID) -> _Underway:
+    """Lock the slip behind its session; refuse ``not_found``. Five statements."""
     ledger.share_day([days.running()])
     session_id = Slip.objects.values_list("session", flat=True).filter(pk=id).first()
     if session_id is None:
@@ -228,8 +242,6 @@ def _locked(id: UUID, *at: SlipState) -> _Underway:
     slip = (
         Slip.objects.select_related("table", "series").select_for_update(of=("self",), no_key=True).get(pk=id)
     )
-    if slip.state not in at:
-        raise Refusal("slip_not_there", state=slip.state)
     steps = list(SlipStep.objects.filter(slip=slip).values_list("step", "by"))
     return _Underway(slip, session, dict(steps), len(steps))
 

@@ -137,17 +137,17 @@ def pay(
     """
     act = events.current()
     ledger.share_day([days.running()])
+    for person, code in ((by, "forbidden"), (second, "second_person_forbidden")):
+        if person is not None and (person.role != Role.CASHIER or not person.is_active):
+            raise Refusal(code)
     slip = _locked(pay_slip)
+    people.different(slip.issued_by_id, by.id if by else None, second.id if second else None)
     _require_in_force(slip)
     if slip.round.in_dispute:
         raise Refusal("round_in_dispute")
     last = settle.effective(slip.round_id)
     if last is None or last.id != slip.settlement_id:
         raise Refusal("pay_slip_superseded")
-    for person in (by, second):
-        if person is not None and (person.role != Role.CASHIER or not person.is_active):
-            raise Refusal("forbidden")
-    people.different(slip.issued_by_id, by.id if by else None, second.id if second else None)
     cash.require_second(amount=slip.amount, actor=by.id if by else None, second=second, limit="second_person")
     cages.require_open(cage)
     vault = f"cage:{cage}:vault"

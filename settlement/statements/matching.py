@@ -284,8 +284,8 @@ def add_rule(
     """Agree, as two who may, to what a file may differ in from ``first_day`` on; refuses ``forbidden``,
     ``sod_violation``, and ``invalid_value`` for an id that is used and a last day before the first."""
     act = events.current()
-    people.require(people.principal_of(approved_by), "set_matching_rule")
     people.different(by.id, approved_by.id)
+    people.require_second(approved_by, "set_matching_rule")
     if last_day is not None and last_day < first_day:
         raise Refusal("invalid_value", fields={"last_day": "not before the first"})
     if MatchingRule.objects.filter(pk=id).exists():

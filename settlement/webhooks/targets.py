@@ -110,8 +110,10 @@ def look_at(url: str, *, resolve: Resolve = addresses.look_up) -> Target:
 def require_two(by: Person, approved_by: Person) -> None:
     """Refuse unless an administrator acts and a manager approves: ``sod_violation``, ``forbidden``."""
     people.different(by.id, approved_by.id)
-    if by.role != Role.ADMINISTRATOR or approved_by.role != Role.MANAGER:
+    if by.role != Role.ADMINISTRATOR:
         raise Refusal("forbidden")
+    if approved_by.role != Role.MANAGER:
+        raise Refusal("second_person_forbidden")
 
 
 def _refusal(refused: TargetRefused) -> Refusal:

@@ -17,8 +17,9 @@ from audit.models import LogEntry
 from casino import devices, keys
 from casino.api.door import Door
 from casino.models import Role
-from casino.people import RIGHTS
-from tests.attacks.addresses import METHODS, Address, doors, everything, is_door
+from casino.people import RIGHTS, Scope
+from tests.attacks import matrix
+from tests.attacks.addresses import API, METHODS, Address, doors, everything, is_door
 from tests.casino.floor import NOW, Floor, a_person, a_table, act
 from tests.settlement.cage import a_key
 
@@ -38,6 +39,10 @@ NO_DOORS = {
 """Addresses that ask nobody for a right, and why not."""
 
 
+NARROWER = ("runner", "counter", "accounting", "rules_author", "rules_approver", "see_expected")
+"""Permissions that take something out of a role's column: whoever holds all of them has the whole column."""
+
+
 def knocker(role: str, floor: Floor) -> tuple[Client, dict[str, str]]:
     """Somebody of this role who is on duty nowhere, with what they say of themselves."""
     if role in ("terminal", "camera"):
@@ -48,18 +53,61 @@ def knocker(role: str, floor: Floor) -> tuple[Client, dict[str, str]]:
         return Client(), {"Authorization": f"Bearer {token}"}
     client = Client()
     if role:
-        client.force_login(a_person(role))
+        client.force_login(a_person(role, permissions=NARROWER))
     return client, {}
+
+
+LINES = matrix.lines()
+
+
+def name_of(address: Address, method: str) -> str:
+    """How the matrix calls an address and a method; what may be read may be asked for without its body."""
+    return f"{'GET' if method == 'HEAD' else method} {address.pattern.removeprefix(API)}"
 
 
 def allowed(address: Address, method: str, role: str) -> int | None:
     """The status of the refusal that the matrix asks for, None where it lets them in."""
-    right = address.declares.get("GET" if method == "HEAD" else method)
-    if right is None:
-        return 405
-    if right == "public" or role in RIGHTS[right]:
+    name = name_of(address, method)
+    if name in matrix.PUBLIC:
         return None
-    return 403 if role else 401
+    if name not in LINES:
+        return 405
+    if not role:
+        return 401
+    return 403 if LINES[name].cell(role) in "–t" else None
+
+
+def test_the_matrix_names_every_address_and_every_method_once_and_no_other() -> None:
+    served = {name_of(address, method) for address in doors() for method in address.declares}
+    assert served == set(LINES) | matrix.PUBLIC
+    assert not set(LINES) & matrix.PUBLIC
+
+
+def test_no_address_lets_in_whom_its_row_refuses_and_whoever_reads_only_reads() -> None:
+    for line in LINES.values():
+        for role, cell, of_row in zip(matrix.COLUMNS, line.cells, line.row or line.cells, strict=True):
+            assert of_row != "–" or cell in "–t", (line.name, role)
+            assert of_row != "r" or cell == "–" or line.name.startswith("GET "), (line.name, role)
+            assert cell != "r" or line.name.startswith("GET "), (line.name, role)
+
+
+@pytest.mark.parametrize("name", sorted(LINES))
+def test_the_services_table_of_rights_says_what_the_matrix_says(name: str) -> None:
+    """The service's own table, held against the page and never the other way round."""
+    (right,) = {
+        right
+        for address in doors()
+        for method, right in address.declares.items()
+        if name_of(address, method) == name
+    }
+    means: dict[str, set[Scope | None]] = {
+        "D": {Scope.DUTY},
+        "o": {Scope.OWN, Scope.KEY},
+        "–": {None},
+        "t": {None},
+    }
+    for role, cell in zip(matrix.COLUMNS, LINES[name].cells, strict=True):
+        assert RIGHTS[right].get(role) in means.get(cell, {Scope.ALL}), (role, cell)
 
 
 def test_there_are_addresses_to_try() -> None:
@@ -133,6 +181,7 @@ def test_each_is_let_in_or_refused_at_every_address_as_the_matrix_says(role: str
     client, headers = knocker(role, floor)
     wrong = []
     for address in doors():
+        LogEntry.objects.exists()  # a stranger's requests ask the database for nothing, and it ends who is idle
         for method in methods_for(role, address):
             answer = client.generic(method, address.path(), b"{}", "application/json", headers=headers)
             expected = allowed(address, method, role)

@@ -94,6 +94,7 @@ NOT_OF_A_TABLE = {
     "no",  # tried where pay slips are tried
     "endpoint", "delivery",  # another system's is tried where webhooks are
     "day", "file",  # of the house: a day and its report, a file of statements
+    "badge",  # of a person: an unlocked one is tried where tries are counted
     "ref",  # a wallet is the house's; the cage that moves it is in the body
 }  # fmt: skip
 

@@ -268,8 +268,8 @@ def test_an_approval_takes_an_administrator_and_a_manager() -> None:
     auditor, manager = a_person("A1", "auditor"), a_person("M1", "manager")
     for by, second, code in (
         (admin, admin, "sod_violation"),
-        (admin, other, "forbidden"),
-        (admin, auditor, "forbidden"),
+        (admin, other, "second_person_forbidden"),
+        (admin, auditor, "second_person_forbidden"),
         (manager, admin, "forbidden"),
     ):
         with act(), pytest.raises(Refusal) as refused:

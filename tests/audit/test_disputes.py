@@ -409,7 +409,7 @@ def test_a_new_proposal_replaces_the_one_before_and_both_are_kept() -> None:
 def test_a_proposal_is_withdrawn_by_who_made_it() -> None:
     dispute = raised(a_held_round(a_table(camera=True)))
     proposal = proposed(dispute, ruled("p1.2", "AD"))
-    with refused("forbidden"), acting(auditor("A02")):
+    with refused("not_yours"), acting(auditor("A02")):
         disputes.withdraw(dispute=dispute.id, by=auditor("A02"))
     with acting(auditor()):
         assert disputes.withdraw(dispute=dispute.id, by=auditor()).state == "claimed"

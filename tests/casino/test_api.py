@@ -14,9 +14,10 @@ from django.utils import timezone
 
 from audit.models import LogEntry
 from casino import refusals, tables
-from casino.models import Device, Person, Round, RoundEvent, Signature, Table
+from casino.models import Device, Duty, Person, Round, RoundEvent, Signature, Table, TableSession
 from tests.casino.floor import (
     BATCH,
+    NOW,
     ONE,
     PASSWORD,
     PIN,
@@ -321,6 +322,16 @@ def test_numbers_that_are_not_missing_are_no_gap(numbers: str) -> None:
     assert answer.json()["code"] in ("gap_not_found", "not_found")
 
 
+def test_a_supervisor_finds_what_there_is_to_waive_with_the_table() -> None:
+    floor = with_a_pin(a_table())
+    a_gap(floor)
+    (shown,) = signed_in(floor.supervisor).get("/api/v1/tables").json()["tables"]
+    device = floor.tablet.device
+    assert shown["missing_numbers"] == [
+        {"device": str(device.id), "code": device.code, "first": 4, "last": 5}
+    ]
+
+
 def test_a_gap_is_not_waived_by_the_secret_of_whoever_is_around() -> None:
     floor = with_a_pin(a_table())
     address = a_gap(floor)
@@ -372,7 +383,9 @@ def test_each_sees_the_devices_and_tables_that_concern_them() -> None:
         return sorted({row["table"] if what == "devices" else row["code"] for row in rows})
 
     manager, supervisor = signed_in(a_person("manager")), signed_in(here.supervisor)
-    assert (seen(manager, "devices"), seen(supervisor, "devices")) == (both, first)
+    readers = [signed_in(a_person(role)) for role in ("auditor", "administrator")]
+    assert [seen(reader, "devices") for reader in readers] == [both, both]
+    assert {client.get("/api/v1/devices").status_code for client in (manager, supervisor)} == {403}
     assert (seen(manager, "tables"), seen(supervisor, "tables"), seen(signed_in(here.dealer), "tables")) == (
         both, first, first,
     )  # fmt: skip
@@ -386,7 +399,7 @@ def test_a_table_is_shown_with_its_open_session() -> None:
     assert shown == {
         "code": "PD01", "currency": "THB", "camera": False, "state": "open", "stop_reason": "",
         "session": str(floor.session.id), "opened_at": floor.session.opened_at.isoformat().replace("+00:00", "Z"),
-        "missing_rounds": [],
+        "missing_rounds": [], "missing_numbers": [], "added_at": None, "ended_at": None,
     }  # fmt: skip
 
 
@@ -426,13 +439,85 @@ def test_a_dealer_comes_on_by_badge_and_pin() -> None:
     assert person.badge == "D07"
 
 
+def test_a_dealer_comes_on_at_the_tables_own_terminal_while_a_supervisor_watches_there() -> None:
+    floor, there = a_table(), a_table("PD02")
+    a_person("dealer", "D07", pin=PIN)
+    a_person("supervisor", "S07", pin=PIN)
+    body = {"role": "dealer", "badge": "D07", "pin": PIN}
+
+    answer = floor.tablet.asks("POST", "tables/PD01/duty", body)
+    assert (answer.status_code, answer.json()["role"]) == (201, "dealer")
+    assert there.tablet.asks("POST", "tables/PD01/duty", body).status_code == 404
+    watcher = floor.tablet.asks("POST", "tables/PD01/duty", body | {"role": "supervisor", "badge": "S07"})
+    assert (watcher.status_code, watcher.json()["code"]) == (403, "forbidden")  # theirs begins at a desk
+
+    Duty.objects.filter(person=floor.supervisor).update(off_at=NOW + timedelta(minutes=1))
+    answer = floor.tablet.asks("POST", "tables/PD01/duty", body)
+    assert (answer.status_code, answer.json()["code"]) == (403, "not_on_duty")
+
+
+def test_a_supervisor_comes_on_at_a_desk_of_their_own_and_brings_nobody_else_on_there() -> None:
+    floor = a_table()
+    come = a_person("supervisor", "S07", pin=PIN)
+    a_person("dealer", "D07", pin=PIN)
+    client = signed_in(come)
+
+    for body in (
+        {"role": "dealer", "badge": "D07", "pin": PIN},
+        {"role": "supervisor", "badge": floor.supervisor.badge, "pin": PIN},
+    ):
+        answer = post(client, "tables/PD01/duty", body)
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    answer = post(client, "tables/PD01/duty", {"role": "supervisor", "badge": "S07", "pin": PIN})
+    assert answer.status_code == 201
+    assert post(client, "tables/PD01/duty", {"role": "dealer", "badge": "D07", "pin": PIN}).status_code == 201
+
+
+def test_who_is_on_duty_is_read_by_whoever_may_read_the_table() -> None:
+    floor = a_table()
+    a_table("PD02")
+    expected = [
+        {"role": role, "person": str(person.id), "badge": person.badge}
+        for role, person in (("dealer", floor.dealer), ("supervisor", floor.supervisor))
+    ]
+    for client in (signed_in(floor.dealer), signed_in(a_person("auditor"))):
+        told = client.get("/api/v1/tables/PD01/duty").json()["duty"]
+        assert [{name: one[name] for name in ("role", "person", "badge")} for one in told] == expected
+    assert floor.camera.asks("GET", "tables/PD01/duty").status_code == 200
+    assert signed_in(floor.dealer).get("/api/v1/tables/PD02/duty").status_code == 404
+
+
+def test_a_dealer_and_a_terminal_see_the_rounds_of_the_open_session_alone() -> None:
+    floor, round = a_table(), a_round_id()
+    floor.tablet.hears(*a_whole_round(floor.tablet, round))
+    settled(round)
+    readers = {
+        "dealer": lambda path: signed_in(floor.dealer).get(f"/api/v1/{path}"),
+        "terminal": lambda path: floor.tablet.asks("GET", path),
+    }
+    supervisor = signed_in(floor.supervisor)
+    for read in readers.values():
+        assert [one["id"] for one in read("tables/PD01/rounds").json()["rounds"]] == [str(round)]
+
+    TableSession.objects.update(closed_at=NOW + timedelta(hours=9), last_round=1)
+    again = TableSession.objects.create(id=uuid4(), table=floor.table, opened_at=NOW + timedelta(hours=10))
+    for role, person in (("dealer", floor.dealer), ("supervisor", floor.supervisor)):
+        Duty.objects.create(session=again, person=person, role=role, on_at=NOW + timedelta(hours=10))
+    for read in readers.values():
+        for path in (f"rounds/{round}", f"rounds/{round}/settlement"):
+            assert read(path).status_code == 404
+        assert read("tables/PD01/rounds").json()["rounds"] == []
+    (listed,) = supervisor.get("/api/v1/tables/PD01/rounds").json()["rounds"]
+    assert listed["id"] == str(round)
+
+
 def test_nobody_comes_on_in_a_role_that_is_not_theirs() -> None:
     floor = a_table()
     a_person("dealer", "D07", pin=PIN)
     answer = post(
         signed_in(floor.supervisor), "tables/PD01/duty", {"role": "supervisor", "badge": "D07", "pin": PIN}
     )
-    assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+    assert (answer.status_code, answer.json()["code"]) == (403, "second_person_forbidden")
 
 
 # -- signing in ---------------------------------------------------------------------------------------------

@@ -37,13 +37,13 @@ def played(told: world.RoundTold, **ruling: Any) -> tuple[list[dict[str, Any]], 
 
 def signed(table: world.AtTable, told: world.RoundTold, *, badge: str, card: str = "9C") -> str:
     content = {"type": "pokdeng.card_ruled.v1", "subject": f"rounds/{told.id}"}
-    response = world.at_terminal(table).ask(
-        "POST",
-        "signatures",
-        {"badge": badge, "pin": world.PIN, **content, "data": RULING["data"] | {"card": card}},
-    )
+    response = asked_to_sign(table, badge, content | {"data": RULING["data"] | {"card": card}})
     assert response.status_code == 201, response.content
     return str(response.json()["id"])
+
+
+def asked_to_sign(table: world.AtTable, badge: str, content: dict[str, Any]) -> Any:
+    return world.at_terminal(table).ask("POST", "signatures", {"badge": badge, "pin": world.PIN, **content})
 
 
 def came_of(table: world.AtTable, told: world.RoundTold, sent: list[dict[str, Any]]) -> tuple[int, list[str]]:
@@ -75,14 +75,22 @@ def test_a_manager_may_sign_at_any_table(table: world.AtTable, told: world.Round
     assert came_of(table, told, sent)[0] == 100_00
 
 
-@pytest.mark.parametrize("why", ["the dealer signed", "another supervisor signed", "another card was signed"])
-def test_a_signature_counts_only_from_who_may_and_for_what_was_signed(
-    table: world.AtTable, told: world.RoundTold, why: str
+@pytest.mark.parametrize(
+    ("badge", "code"), [("D-PD03", "second_person_forbidden"), ("S-elsewhere", "not_on_duty")]
+)
+def test_whoever_may_not_rule_there_signs_no_ruling(
+    table: world.AtTable, told: world.RoundTold, badge: str, code: str
 ) -> None:
     world.a_supervisor(badge="S-elsewhere")
-    badge = {"the dealer signed": "D-PD03", "another supervisor signed": "S-elsewhere"}.get(why, "S-PD03")
-    card = "8C" if why == "another card was signed" else "9C"
-    sent, _ = played(told, signature=signed(table, told, badge=badge, card=card))
+    content = {"type": "pokdeng.card_ruled.v1", "subject": f"rounds/{told.id}", "data": RULING["data"]}
+    answer = asked_to_sign(table, badge, content)
+    assert (answer.status_code, answer.json()["code"]) == (403, code)
+    note = content | {"type": "pokdeng.note.v1", "data": {"text": "seen"}}
+    assert asked_to_sign(table, badge, note).status_code == 201
+
+
+def test_a_signature_counts_only_for_what_was_signed(table: world.AtTable, told: world.RoundTold) -> None:
+    sent, _ = played(told, signature=signed(table, told, badge="S-PD03", card="8C"))
     net, findings = came_of(table, told, sent)
     assert (net, "unsigned_ruling" in findings) == (0, True)
 

@@ -207,7 +207,7 @@ def test_above_the_limit_another_cashier_signs(cage: AtCage, settings: Any) -> N
 
     assert cage.deposits("A17", 1_000_00).status_code == 201
     assert said(cage.deposits("A17", 1_000_01)) == (403, "second_person_needed")
-    for badge, refused in (("C01", "sod_violation"), ("M01", "forbidden")):
+    for badge, refused in (("C01", "sod_violation"), ("M01", "second_person_forbidden")):
         assert said(cage.deposits("A17", 1_000_01, badge=badge, pin=world.PIN)) == (403, refused)
     assert said(cage.deposits("A17", 1_000_01, badge="C02", pin="000000")) == (401, "wrong_secret")
     assert money()[WALLET] == 1_000_00

@@ -378,7 +378,7 @@ def test_closed_before_sync(at: AtTable) -> None:
     dealers = [{"badge": at.supervisor.badge, "pin": PIN}, {"badge": at.dealer.badge, "pin": PIN}]
     assert (
         say(client, "tables/PD01/sessions/close", close | {"overridden_by": dealers})[1]["code"]
-        == "forbidden"
+        == "second_person_forbidden"
     )
 
     world.a_manager(badge="M03")

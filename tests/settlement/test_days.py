@@ -267,8 +267,9 @@ def test_who_may_not_seal_is_told_so() -> None:
     compared()
     pairs = {
         "one person twice": (accountant(), accountant(), "sod_violation"),
-        "nobody of accounting": (auditor(), a_person("A03", "auditor"), "forbidden"),
-        "a manager": (accountant(), manager(), "forbidden"),
+        "nobody of accounting": (auditor(), a_person("A03", "auditor"), "second_person_forbidden"),
+        "a manager": (accountant(), manager(), "second_person_forbidden"),
+        "a manager first": (manager(), accountant(), "forbidden"),
     }
     for by, second, code in pairs.values():
         assert refused(lambda by=by, second=second: reports.seal_day(day=DAY, by=by, second=second)) == code

@@ -187,7 +187,7 @@ def test_two_auditors_of_whom_none_keeps_the_accounts_seal_nothing(clock: Clock)
     asked = posted(
         at_desk(somebody("A07", "auditor")), f"days/{DAY}/seal", second(somebody("A08", "auditor"))
     )
-    assert (asked[0], asked[1]["code"]) == (403, "forbidden")
+    assert (asked[0], asked[1]["code"]) == (403, "second_person_forbidden")
 
 
 def test_a_retry_after_the_day_was_sealed_gets_its_first_answer(clock: Clock) -> None:

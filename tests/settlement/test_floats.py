@@ -309,9 +309,12 @@ def test_an_empty_denomination_is_the_same_as_one_not_named() -> None:
         ),
         (
             lambda: [BlindCount(dealer(), {100_00: 1}), BlindCount(a_person("C1", "cashier"), {100_00: 1})],
-            "forbidden",
+            "second_person_forbidden",
         ),
-        (lambda: [BlindCount(supervisor(), {100_00: 1}), BlindCount(dealer(), {100_00: 1})], "forbidden"),
+        (
+            lambda: [BlindCount(supervisor(), {100_00: 1}), BlindCount(dealer(), {100_00: 1})],
+            "second_person_forbidden",
+        ),
         (
             lambda: [BlindCount(a_person("M9", "manager", permissions=("see_expected",)), {1: 1})],
             "sod_violation",

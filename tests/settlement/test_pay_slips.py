@@ -224,7 +224,7 @@ def test_above_the_limit_a_second_cashier_signs(at: AtTable, monkeypatch: pytest
     claim = a_claim(at, won(at))
     assert refused(lambda: paid(claim)) == "second_person_needed"
     assert refused(lambda: paid(claim, second=cashier_of())) == "sod_violation"
-    assert refused(lambda: paid(claim, second=at.supervisor)) == "forbidden"
+    assert refused(lambda: paid(claim, second=at.supervisor)) == "second_person_forbidden"
     done = paid(claim, second=cashier_of("C02")).pay_slip
     assert (done.paid_by, done.paid_second) == (cashier_of(), cashier_of("C02"))
 

@@ -147,7 +147,7 @@ def test_only_managers_have_a_say_in_the_rules(role: str) -> None:
         rule_sheets.approve(sheet=sheet.id, sha256=sheet.sha256, by=stranger)
     with refused("forbidden"):
         in_force(table, sheet, by=stranger)
-    with refused("forbidden"):
+    with refused("second_person_forbidden"):
         in_force(table, sheet, approved_by=stranger)
 
 

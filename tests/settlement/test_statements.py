@@ -510,7 +510,7 @@ def test_a_rule_of_matching_needs_two_managers() -> None:
     world.a_dealer()
     assert said(cage.asks("POST", "matching-rules", rule | {"badge": "D01", "pin": world.PIN})) == (
         403,
-        "forbidden",
+        "second_person_forbidden",
     )
     assert cage.asks("POST", "matching-rules", rule | {"badge": "M02", "pin": world.PIN}).status_code == 201
     again = cage.asks("POST", "matching-rules", rule | {"badge": "M02", "pin": world.PIN})

@@ -94,7 +94,8 @@ def test_nobody_sets_a_target_alone_or_with_whoever_may_not(staff: House, admin:
         dealer = staff.tables["PD01"].dealer
         alone = {"badge": "AD1", "pin": world.PIN}
         assert told(admin, path, body | alone)[1]["code"] == "sod_violation"
-        assert told(admin, path, body | {"badge": dealer.badge, "pin": world.PIN})[1]["code"] == "forbidden"
+        dealers = body | {"badge": dealer.badge, "pin": world.PIN}
+        assert told(admin, path, dealers)[1]["code"] == "second_person_forbidden"
         assert told(admin, path, body | second(staff) | {"pin": "000000"})[1]["code"] == "wrong_secret"
         manager = signed_in(staff.author)
         assert told(manager, path, body | alone)[0] == 403
