@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("casino", "0007_people_and_devices")]
+    dependencies = [("casino", "0008_answers_as_bytes")]
 
     operations = [
         # Who waits by the old count need not wait by the new one.
