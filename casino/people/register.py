@@ -107,6 +107,16 @@ def furnished(person: Person) -> None:
     _appointed(person, Rights(person.role, person.permissions), by=None, approved_by=None)
 
 
+def found(*, badge: str, role: str) -> tuple[Person, str]:
+    """Take on one of the two whom a new house begins with, by the service itself; return them and the code by which
+    they take over their account, shown this once. Must run in an act."""
+    person = Person(badge=badge, display_name=badge, role=role, password=make_password(None), pin="")
+    person.save(force_insert=True)
+    furnished(person)
+    events.announce([Fact("person.created", f"people/{person.id}", _stands(person))])
+    return person, _handed_over(person, by=None, approved_by=None)[1]
+
+
 def appoint(person: UUID, rights: Rights, *, by: Person, approved_by: Person | None) -> Appointment:
     """Decide what somebody may do from a moment on. The newest decision in force counts: when it ends by itself, the
     one before it does again. Refuses ``person_ended``, and what ``take_on`` refuses of people and rights."""
@@ -275,7 +285,7 @@ def _appointed(
     return made
 
 
-def _handed_over(person: Person, *, by: Person, approved_by: Person | None) -> tuple[HandOver, str]:
+def _handed_over(person: Person, *, by: Person | None, approved_by: Person | None) -> tuple[HandOver, str]:
     act = events.current()
     HandOver.objects.filter(person=person, used_at=None, expires_at__gt=act.now).update(expires_at=act.now)
     code = new_code()
@@ -291,7 +301,7 @@ def _handed_over(person: Person, *, by: Person, approved_by: Person | None) -> t
     told = {
         "hand_over": str(made.id),
         "sha256": bytes(made.sha256).hex(),
-        "made_by": str(by.id),
+        "made_by": str(by.id) if by else None,
         "approved_by": str(approved_by.id) if approved_by else None,
     }
     events.announce([Fact("person.handed_over", f"people/{person.id}", told)])

@@ -24,7 +24,7 @@ from casino import devices, events, people, tables
 from casino.models import Device, Person, Round, RoundEvent, Table, TableSession
 from settlement import cashier, floats, rule_sheets, settle
 from tests import database, world
-from tests.audit import comparing, elsewhere, tills
+from tests.audit import comparing, elsewhere, registers, tills
 from tests.audit.evidence import Evidence, copied
 from tests.audit.listeners import Listeners
 from tests.audit.papers import Papers
@@ -172,6 +172,9 @@ class _Builder:
         tills.write(table="PD06", dealer=self.staff["D01"], manager=self.staff["M01"])
         comparing.write(manager=self.staff["M01"], other=self.staff["M02"])
         self._close("PD01")
+        registers.write(
+            administrator=listeners.administrator, managers=(self.staff["M01"], self.staff["M02"])
+        )
         listening = listeners.tell()
         return {
             **listening,

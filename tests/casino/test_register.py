@@ -319,6 +319,18 @@ def appointed(person: str, by: str, second: str, role: str = "cashier", permissi
     )
 
 
+def coded(person: str, by: str, second: str) -> str:
+    by, second = (
+        f"(SELECT id FROM casino_person WHERE badge = '{badge}')" if badge else "NULL"
+        for badge in (by, second)
+    )
+    return (
+        "INSERT INTO casino_handover (id, person_id, sha256, made_by_id, approved_by_id, made_at, expires_at)"
+        f" SELECT gen_random_uuid(), id, '\\x00', {by}, {second}, now(), now() + interval '1 day'"
+        f" FROM casino_person WHERE badge = '{person}'"
+    )
+
+
 @pytest.mark.django_db(transaction=True)
 def test_the_database_lets_nobody_have_what_two_others_did_not_give(
     application: Connection, owner: Connection, staff: dict[str, Person]
@@ -343,6 +355,12 @@ def test_the_database_lets_nobody_have_what_two_others_did_not_give(
         appointed("X01", "X01", "M01", "administrator"): "23514",
         appointed("M01", "X01", "M01", "manager"): "23514",
         appointed("X02", "X01", "M01", "administrator", "runner"): "23514",
+        coded("C01", "", ""): "23514",
+        coded("C01", "X01", ""): "23514",
+        coded("C01", "M01", "M02"): "23514",
+        coded("C01", "X01", "A01"): "23514",
+        coded("M01", "X01", "M01"): "23514",
+        coded("V01", "V01", ""): "23514",
     }
     assert {sql: _answer(application, sql) for sql in refused} == refused
     assert {sql: _answer(owner, sql) for sql in refused} == refused
@@ -356,6 +374,8 @@ def test_the_database_lets_nobody_have_what_two_others_did_not_give(
     comes_back = "UPDATE casino_person SET ended_at = NULL, ended_by_id = NULL WHERE badge = 'D01'"
     assert (_answer(application, comes_back), _answer(owner, comes_back)) == ("PD001", "PD001")
     assert _answer(application, appointed("C01", "X01", "M01")) == "done"
+    assert _answer(application, coded("C01", "X01", "M01")) == "done"
+    assert _answer(application, coded("V01", "X01", "")) == "done"
     assert _answer(application, appointed("V01", "X01", "", "surveillance")) == "done"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
+from casino.models import Person
 from deploy import demonstration
 from deploy.local.trouble import Trouble
 
@@ -46,10 +47,11 @@ class Command(BaseCommand):
 
 
 def _welcome(keys: demonstration.Keys) -> str:
-    """Who there is; never a secret, as this is printed and logged."""
+    """Who there is, by role, with what they may do beside it; never a secret, as this is printed and logged."""
     badges: dict[str, list[str]] = {}
-    for badge, kept in sorted(keys.people.items()):
-        badges.setdefault(kept["role"], []).append(badge)
+    for person in Person.objects.filter(badge__in=list(keys.people), is_active=True).order_by("badge"):
+        more = f" ({', '.join(person.permissions)})" if person.permissions else ""
+        badges.setdefault(person.role, []).append(f"{person.badge}{more}")
     rows = [f"  {role:<14} {' '.join(found)}" for role, found in badges.items()]
     where = f"{keys.path.parent.name}/{keys.path.name}"
     return "\n".join(
