@@ -193,6 +193,7 @@ def test_a_permission_until_a_moment_ends_by_itself(
 ) -> None:
     clock(NOW)
     assert appoint(desk, "C01", role="cashier").status_code == 201
+    clock(NOW + timedelta(seconds=1))  # the newer decision is the later one
     until = NOW + timedelta(hours=8)
     answer = appoint(desk, "C01", role="cashier", permissions=["counter"], until=until.isoformat())
     assert answer.status_code == 201, answer.content
