@@ -9,6 +9,8 @@ import pytest
 
 from tests.audit.spoiling import Case, Connection, see_it_found
 
+pytestmark = pytest.mark.full
+
 CASES = [
     Case("what somebody may do", "UPDATE casino_person SET permissions = '{counter,runner}' WHERE badge = 'C20'", "I17", "people/"),
     Case("somebody who left comes back", "UPDATE casino_person SET is_active = true, ended_at = NULL, ended_by_id = NULL WHERE badge = 'D20'", "I17", "people/"),
