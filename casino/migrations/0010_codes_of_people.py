@@ -33,6 +33,6 @@ END $$;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("casino", "0007_people_and_devices")]
+    dependencies = [("casino", "0009_tries_by_origin")]
 
     operations = [migrations.RunSQL(GUARD, migrations.RunSQL.noop)]
