@@ -173,6 +173,20 @@ def test_a_number_that_never_came_is_a_gap(rounds: list[UUID], administrator: Co
     ]
 
 
+def test_rounds_of_the_next_gaming_day_are_no_gap_of_the_day_in_which_their_session_began(
+    rounds: list[UUID], administrator: Connection
+) -> None:
+    session = Round.objects.get(pk=rounds[0]).session_id
+    administrator.execute("UPDATE casino_round SET created_at = created_at + interval '1 day'")
+    administrator.execute(
+        "UPDATE casino_tablesession SET closed_at = now() + interval '1 day', last_round = %s WHERE id = %s",
+        [len(rounds), session],
+    )
+    run = reconciled(levels=("R2",))
+    assert (run.report["broken"], run.outcome) == ({}, "matched")
+    assert not Break.objects.exists()
+
+
 def test_a_journal_that_nothing_asked_for_has_no_source(rounds: list[UUID]) -> None:
     with events.act(actor=events.SERVICE, request_id="test", now=timezone.now()):
         ledger.post(

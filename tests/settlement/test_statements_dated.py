@@ -15,6 +15,7 @@ from settlement.statements import camt, forms, spreadsheet, take
 from tests import world
 from tests.settlement.floor import NOW, act
 from tests.settlement.test_statements import DAY, NEXT, a_deposit
+from tests.settlement.test_statements_forms import read_camt
 
 pytestmark = pytest.mark.django_db
 
@@ -123,5 +124,5 @@ def test_a_day_of_xml_may_say_its_zone() -> None:
         content = camt.written(statement()).replace(
             f"<Dt>{DAY}</Dt>".encode(), f"<Dt>{DAY}{zone}</Dt>".encode()
         )
-        (read,) = camt.read(content)
+        (read,) = read_camt(content)
         assert (read.gaming_day, [line.booked for line in read.lines]) == (DAY, [DAY, DAY])
