@@ -74,9 +74,11 @@ DO $$
 DECLARE
     found record;
     columns text;
-    -- Tables the application reads only: the framework fills them while migrating.
+    -- Tables the application reads only: they are filled while migrating.
     only_read CONSTANT text[] := ARRAY[
-        'django_migrations', 'django_content_type', 'auth_group', 'auth_permission', 'auth_group_permissions'
+        'django_migrations', 'django_content_type', 'auth_group', 'auth_permission', 'auth_group_permissions',
+        -- Written by the migration that brings a version of a formula.
+        'settlement_formuladate'
     ];
     -- Not for the reader's eyes: whoever checks the books needs no session, password, PIN or secret.
     hidden_tables CONSTANT text[] := ARRAY['django_session'];
@@ -142,11 +144,14 @@ BEGIN
             ('settlement_hold',      'ended_at outcome',                                                 false),
             -- A count that was asked for ends: with the count that was accepted, or without.
             ('settlement_counting',  'state accepted_id ended_at',                                       false),
+            -- A counted box is taken back once.
+            ('settlement_drop',      'withdrawn_by_id withdrawn_at withdrawn_reason journal_back_id variance_back_id', false),
             -- The last number of a series; a slip on its way; a claim that is paid or void once.
             ('settlement_series',    'last',                                                             false),
             ('settlement_slip',      'state series_id number cage',                                      false),
             ('settlement_payslip',   'state cage paid_by_id paid_second_id paid_key_id paid_at payment_journal_id
-                                      voided_by_id voided_at void_reason void_in_chips void_journal_id', false),
+                                      voided_by_id voided_at void_reason void_in_chips void_journal_id void_clearing_id
+                                      superseded_by_id', false),
             -- What is owed to be told: messages and tries never change, what is due and where it goes does.
             ('settlement_approvedtarget', 'withdrawn_by_id withdrawn_at',                                false),
             ('settlement_endpoint',  'secret previous_secret previous_until state not_before slots',     false),

@@ -49,6 +49,7 @@ urlpatterns = [
     path("tables/<str:code>/sessions", sessions.TableSessions.as_view()),
     path("tables/<str:code>/sessions/close", sessions.TableClosing.as_view()),
     path("tables/<str:code>/counts", counts.TableCounts.as_view()),
+    path("tables/<str:code>/counts/<uuid:count>/withdraw", counts.TableCountWithdrawal.as_view()),
     path("tables/<str:code>/rundown", rundowns.TableRundown.as_view()),
     path("tables/<str:code>/rule-sheets", sheets.TableSheets.as_view()),
     path("tables/<str:code>/buy-ins", cashier.BuyIns.as_view()),

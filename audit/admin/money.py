@@ -224,6 +224,7 @@ class DropAdmin(Expected):
         "cage",
         "gaming_day",
         "accepted_at",
+        "withdrawn_at",
     )
     list_filter = ("grade",)
     list_select_related = ("count",)

@@ -224,7 +224,8 @@ class DisputeProposals(Door):
 
 
 class DecideShape(Shape):
-    """Either the hash of another person's proposal, or, below the threshold, facts with the claim's token."""
+    """Either the hash of a proposal (another person's where ``needs_two``), or, below the threshold, facts with the
+    claim's token: one auditor proposes and decides in this one request, and both steps are written."""
 
     sha256 = serializers.RegexField(r"^[0-9a-f]{64}\Z", required=False)
     token = Id(required=False)
@@ -258,7 +259,7 @@ class DisputeDecision(Door):
         "two_people_needed",
     )
     def post(self, request: Request, dispute: UUID) -> Response:
-        """Decide another's proposal by its hash, or propose and decide at once below the threshold.
+        """Decide a proposal by its hash, or propose and decide at once below the threshold (``needs_two`` is false).
 
         The person's own PIN is needed: in the body, or given in this session within the last five minutes.
         """

@@ -100,6 +100,7 @@ INVARIANTS: dict[str, Invariant] = {
             payments.revisions_follow,
             payments.standing_is_the_effective_one,
             payments.taken_back_exactly,
+            payments.unchanged_stands_on_the_one_before,
             payments.nothing_effective_taken_back,
             payments.void_moves_nothing,
         ),

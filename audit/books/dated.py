@@ -29,12 +29,13 @@ WITH dated AS (
            back.gaming_day AS of_reversed, back.orig_day AS of_original,
            CASE WHEN j.kind IN ('variance', 'drop_counted') THEN coalesce(
                (SELECT f.gaming_day FROM settlement_float f WHERE f.variance_id = j.id),
-               (SELECT d.gaming_day FROM settlement_drop d WHERE j.id IN (d.journal_id, d.variance_id)))
+               (SELECT d.gaming_day FROM settlement_drop d
+                 WHERE j.id IN (d.journal_id, d.variance_id, d.journal_back_id, d.variance_back_id)))
            END AS of_count,
            (SELECT min(e.id) FROM settlement_entry e WHERE e.journal_id = j.id) AS first_entry
       FROM settlement_journal j
-      LEFT JOIN settlement_settlement s ON s.journal_id = j.id
-      LEFT JOIN settlement_settlement lent ON lent.shortfall_id = j.id
+      LEFT JOIN settlement_settlement s ON s.journal_id = j.id AND NOT s.changes_nothing
+      LEFT JOIN settlement_settlement lent ON lent.shortfall_id = j.id AND NOT lent.changes_nothing
       LEFT JOIN settlement_journal back ON back.id = j.reverses_id
      WHERE j.id >= %(since_id)s
 ), expected AS (

@@ -53,18 +53,32 @@ def posted_where_the_wallet_is_kept(books: Books) -> Iterator[Finding]:
 
 
 _TOLD = """
-WITH due AS (
-    SELECT s.round_id, l.wager, s.revision, l.net AS moves, s.settled_at AS at
+WITH lines AS (
+    SELECT s.id, s.round_id, s.revision, s.settled_at, l.wager, l.owner_ref, l.net
       FROM settlement_settlement s JOIN settlement_line l ON l.settlement_id = s.id
-     WHERE s.id >= %(since_id)s AND l.owner_kind = 'account' AND l.account LIKE 'external:%%'
+     WHERE s.round_id IN (SELECT round_id FROM settlement_settlement WHERE id >= %(since_id)s)
+       AND l.owner_kind = 'account' AND l.account LIKE 'external:%%'
+), owners AS (
+    SELECT o.round_id, o.owner_ref, s.revision, s.settled_at, s.id >= %(since_id)s AS is_new,
+           coalesce((SELECT sum(l.net) FROM lines l WHERE l.id = s.id AND l.owner_ref = o.owner_ref), 0) AS net
+      FROM (SELECT DISTINCT round_id, owner_ref FROM lines) o JOIN settlement_settlement s ON s.round_id = o.round_id
+), moved AS (
+    SELECT *, lag(net) OVER (PARTITION BY round_id, owner_ref ORDER BY revision) AS before FROM owners
+), tellings AS (
+    SELECT round_id, owner_ref, revision, settled_at, is_new,
+           lead(settled_at) OVER per_owner AS until, lead(is_new) OVER per_owner AS is_taken
+      FROM moved WHERE revision = 1 OR net <> before
+    WINDOW per_owner AS (PARTITION BY round_id, owner_ref ORDER BY revision)
+), due AS (
+    SELECT l.round_id, l.wager, l.revision, l.net AS moves, l.settled_at AS at
+      FROM lines l JOIN tellings t USING (round_id, owner_ref, revision) WHERE t.is_new
 ), told AS (
     SELECT h.round_id, h.wager, c.revision, c.moves, c.written_at AS at, c.verb
       FROM settlement_externalcall c JOIN settlement_externalhold h ON h.id = c.hold_id
      WHERE c.verb IN ('settle', 'reverse') AND c.written_at >= %(since)s
 ), taken AS (
-    SELECT d.round_id, d.wager, d.revision, -d.moves AS moves, later.settled_at AS at
-      FROM due d JOIN settlement_settlement later
-        ON later.round_id = d.round_id AND later.revision = d.revision + 1
+    SELECT l.round_id, l.wager, l.revision, -l.net AS moves, t.until AS at
+      FROM lines l JOIN tellings t USING (round_id, owner_ref, revision) WHERE t.until IS NOT NULL AND t.is_taken
 )
 SELECT round_id, wager, revision, 'settle', d.moves, t.moves
   FROM due d FULL JOIN (SELECT * FROM told WHERE verb = 'settle') t USING (round_id, wager, revision, at)
@@ -78,7 +92,7 @@ SELECT round_id, wager, revision, 'reverse', d.moves, t.moves
 
 def told_what_was_posted(books: Books) -> Iterator[Finding]:
     """I15: each net posted to a mirror has one call that tells it, and each one taken back one that takes it back, from
-    the act that posted it."""
+    the act that posted it; a correction tells the owners whose sum it changed."""
     for round, wager, revision, verb, due, told in books.rows(_TOLD):
         yield Finding(
             f"rounds/{round}/revisions/{revision}/{wager}",

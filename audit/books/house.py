@@ -101,7 +101,8 @@ FLOATS = Pair(
         'action', CASE f.kind WHEN 'opener' THEN 'table.float_opened' WHEN 'closer' THEN 'table.float_closed'
                               ELSE 'table.float_counted' END,
         'journals', coalesce((SELECT jsonb_agg(id ORDER BY id) FROM unnest(
-            ARRAY[f.journal_id, f.clearing_id, f.chips_left_id, f.variance_id]) AS id WHERE id IS NOT NULL), '[]'))
+            ARRAY[f.journal_id, f.clearing_id, f.slip_clearing_id, f.chips_left_id, f.variance_id]) AS id
+            WHERE id IS NOT NULL), '[]'))
       FROM settlement_float f WHERE f.accepted_at >= %(since)s
     """,
     """
@@ -128,6 +129,26 @@ DROPS = Pair(
     """
     SELECT t.data ->> 'drop', t.data - 'drop' || jsonb_build_object(
         'at', t.at,
+        'journals', coalesce((SELECT jsonb_agg(j -> 'id' ORDER BY (j ->> 'id')::uuid)
+            FROM jsonb_array_elements(t.data -> 'journals') AS j), '[]'))
+      FROM told t
+    """,
+)
+
+TAKEN_BACK = Pair(
+    "drops taken back",
+    ("drop.withdrawn",),
+    """
+    SELECT d.id::text, jsonb_build_object(
+        'count', d.count_id, 'by', d.withdrawn_by_id, 'at', d.withdrawn_at,
+        'reason_sha256', encode(sha256(convert_to(d.withdrawn_reason, 'UTF8')), 'hex'),
+        'journals', coalesce((SELECT jsonb_agg(id ORDER BY id) FROM unnest(ARRAY[d.journal_back_id, d.variance_back_id])
+                               AS id WHERE id IS NOT NULL), '[]'))
+      FROM settlement_drop d WHERE d.withdrawn_at >= %(since)s
+    """,
+    """
+    SELECT t.data ->> 'drop', t.data - 'drop' - 'reason' || jsonb_build_object(
+        'by', t.person, 'at', t.at, 'reason_sha256', t.data #>> '{reason,text_sha256}',
         'journals', coalesce((SELECT jsonb_agg(j -> 'id' ORDER BY (j ->> 'id')::uuid)
             FROM jsonb_array_elements(t.data -> 'journals') AS j), '[]'))
       FROM told t
@@ -286,6 +307,7 @@ PAIRS = (
     COUNTS,
     FLOATS,
     DROPS,
+    TAKEN_BACK,
     SESSIONS_OPENED,
     SESSIONS_CLOSED,
     DUTIES,

@@ -57,7 +57,7 @@ WITH parts AS (
       FROM settlement_settlement later JOIN settlement_settlement before ON before.id = later.supersedes_id
      CROSS JOIN LATERAL (VALUES (before.journal_id, later.reversal_id),
                                 (before.shortfall_id, later.shortfall_reversal_id)) AS part (moved, back)
-     WHERE later.id >= %(since_id)s)
+     WHERE later.id >= %(since_id)s AND NOT later.changes_nothing)
 SELECT p.round_id, p.revision, p.moved, p.back, j.reverses_id, j.kind, j.recorded_at = p.settled_at,
        (SELECT jsonb_agg(jsonb_build_array(e.account_id, -e.amount, e.currency, e.wager)
                          ORDER BY e.account_id, e.wager, -e.amount)
@@ -91,6 +91,35 @@ def taken_back_exactly(books: Books) -> Iterator[Finding]:
                 f"rounds/{round}/revisions/{revision}",
                 f"the reversal {back} {', '.join(wrong)}",
                 f"journal {moved} inverted, entry for entry",
+            )
+
+
+_UNCHANGED = """
+SELECT s.round_id, s.revision, s.journal_id, s.shortfall_id, o.journal_id, o.shortfall_id, s.outcome = o.outcome,
+       (SELECT jsonb_agg(to_jsonb(l) - 'id' - 'settlement_id' ORDER BY l.ordinal)
+          FROM settlement_line l WHERE l.settlement_id = s.id)
+       IS NOT DISTINCT FROM
+       (SELECT jsonb_agg(to_jsonb(l) - 'id' - 'settlement_id' ORDER BY l.ordinal)
+          FROM settlement_line l WHERE l.settlement_id = o.id)
+  FROM settlement_settlement s LEFT JOIN settlement_settlement o ON o.id = s.supersedes_id
+ WHERE s.id >= %(since_id)s AND s.revision > 1
+"""
+
+
+def unchanged_stands_on_the_one_before(books: Books) -> Iterator[Finding]:
+    """A revision that changes no line has the journals of the one before as its own; one that changes a line has
+    not."""
+    for round, revision, journal, shortfall, before, lent, same_outcome, same_lines in books.rows(_UNCHANGED):
+        is_same = bool(same_outcome and same_lines)
+        stands = (journal, shortfall) == (before, lent)
+        # Where nothing was posted before nor after, there is no journal to tell by.
+        if is_same != stands and not (
+            journal is None and before is None and shortfall is None and lent is None
+        ):
+            yield Finding(
+                f"rounds/{round}/revisions/{revision}",
+                f"{'the same' if is_same else 'other'} lines, journals {journal} and {shortfall}",
+                f"{before} and {lent}, those of the one before" if is_same else "journals of its own",
             )
 
 
@@ -208,20 +237,24 @@ WITH asked AS (
      CROSS JOIN LATERAL (VALUES (s.journal_id, 'round'), (s.shortfall_id, 'hold_shortfall'),
                                 (s.reversal_id, 'round_reversal'), (s.shortfall_reversal_id, 'round_reversal'))
            AS part (journal, kind)
-     WHERE part.journal >= %(since_id)s
+     WHERE part.journal >= %(since_id)s AND NOT s.changes_nothing
      UNION ALL
     SELECT part.journal, part.kind, NULL::uuid
       FROM settlement_float f
      CROSS JOIN LATERAL (VALUES (f.journal_id, f.kind), (f.clearing_id, 'wallet_clearing'),
+                                (f.slip_clearing_id, 'slip_clearing'),
                                 (f.chips_left_id, 'chips_left'), (f.variance_id, 'variance')) AS part (journal, kind)
      WHERE part.journal >= %(since_id)s
      UNION ALL
     SELECT part.journal, part.kind, NULL::uuid
       FROM settlement_drop d
-     CROSS JOIN LATERAL (VALUES (d.journal_id, 'drop_counted'), (d.variance_id, 'variance')) AS part (journal, kind)
+     CROSS JOIN LATERAL (VALUES (d.journal_id, 'drop_counted'), (d.variance_id, 'variance'),
+                                (d.journal_back_id, 'drop_counted'), (d.variance_back_id, 'variance'))
+           AS part (journal, kind)
      WHERE part.journal >= %(since_id)s
      UNION ALL
-    SELECT c.journal_id, c.kind, NULL::uuid FROM settlement_cashact c WHERE c.journal_id >= %(since_id)s
+    SELECT c.journal_id, c.kind, NULL::uuid FROM settlement_cashact c
+     WHERE c.journal_id >= %(since_id)s AND c.kind <> 'pay_slip_paid'
      UNION ALL
     SELECT x.journal_id, s.kind, NULL::uuid FROM settlement_slipstep x JOIN settlement_slip s ON s.id = x.slip_id
      WHERE x.journal_id >= %(since_id)s
@@ -229,7 +262,8 @@ WITH asked AS (
     SELECT part.journal, part.kind, p.round_id
       FROM settlement_payslip p
      CROSS JOIN LATERAL (VALUES (p.issue_journal_id, 'pay_slip_issued'), (p.payment_journal_id, 'pay_slip_paid'),
-                                (p.void_journal_id, 'pay_slip_void')) AS part (journal, kind)
+                                (p.void_journal_id, 'pay_slip_void'), (p.void_clearing_id, 'slip_clearing'))
+           AS part (journal, kind)
      WHERE part.journal >= %(since_id)s
      UNION ALL
     SELECT b.journal_id, 'break_resolved', NULL::uuid FROM settlement_break b

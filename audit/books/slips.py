@@ -65,6 +65,18 @@ WITH stored AS (
      GROUP BY s.table_id
      UNION ALL
     SELECT 'slips', p.table_id, sum(p.amount) FROM settlement_payslip p WHERE p.state = 'issued' GROUP BY p.table_id
+     UNION ALL
+    SELECT 'clearing', p.table_id, sum(CASE p.state WHEN 'paid' THEN p.amount ELSE 0 END
+                                       - CASE WHEN closed.since IS NULL THEN 0 ELSE p.amount END)
+      FROM settlement_payslip p
+      LEFT JOIN LATERAL (
+          SELECT min(f.accepted_at) AS since FROM settlement_float f JOIN casino_tablesession s ON s.id = f.session_id
+            JOIN settlement_entry e ON e.journal_id = p.issue_journal_id AND e.version <= f.guests_version
+            JOIN settlement_account a ON a.id = e.account_id AND a.kind = 'guests'
+           WHERE s.table_id = p.table_id AND f.kind = 'closer') closed ON TRUE
+     WHERE p.state <> 'void'
+       AND p.gaming_day >= coalesce((SELECT from_day FROM settlement_formuladate WHERE version = 2), '-infinity')
+     GROUP BY p.table_id
 ), wanted AS (
     SELECT 'suspense:' || stored.what || ':' || t.code AS code, stored.amount
       FROM stored JOIN casino_table t ON t.id = stored.table_id
@@ -74,15 +86,18 @@ WITH stored AS (
       JOIN settlement_journal j ON j.id = e.journal_id
      WHERE (a.code LIKE 'suspense:transit:%%' AND j.kind IN ('fill', 'credit'))
         OR (a.code LIKE 'suspense:slips:%%' AND j.kind IN ('pay_slip_issued', 'pay_slip_paid', 'pay_slip_void'))
+        OR (a.code LIKE 'suspense:clearing:%%' AND j.kind IN ('slip_clearing', 'pay_slip_paid'))
      GROUP BY a.code HAVING sum(e.amount) <> 0)
 SELECT code, wanted.amount, posted.amount FROM wanted FULL JOIN posted USING (code)
- WHERE wanted.amount IS DISTINCT FROM posted.amount
+ WHERE coalesce(wanted.amount, 0) <> coalesce(posted.amount, 0)
 """
 
 
 def transit_is_what_is_under_way(books: Books) -> Iterator[Finding]:
     """What slips moved into a table's transit and not out of it is what its slips in transit carry, and what pay slips
-    took from its guests is what its pay slips in force are worth. What a resolved break took out is not among it."""
+    took from its guests is what its pay slips in force are worth. What waits between table and cage for pay slips is
+    what was paid since the table closed, less what a close cleared and the cage has not paid. What a resolved break
+    took out is not among it."""
     for code, wanted, posted in books.rows(_UNDER_WAY):
         yield Finding(f"accounts/{code}", f"{posted or 0} by its journals", f"{wanted or 0} by its papers")
 
@@ -93,7 +108,8 @@ SELECT p.id, p.state, p.amount, l.net - p.settled_before, l.settlement_id = p.se
        (SELECT count(*) FROM settlement_payslip o
          WHERE o.settlement_id = p.settlement_id AND o.wager = p.wager AND o.state <> 'void'),
        (SELECT max(n.revision) FROM settlement_settlement n
-         WHERE n.round_id = p.round_id AND n.settled_at <= coalesce(p.paid_at, p.issued_at)), s.revision,
+         WHERE n.round_id = p.round_id AND n.settled_at <= coalesce(p.paid_at, p.issued_at)
+           AND (n.revision <= s.revision OR NOT n.changes_nothing)), s.revision,
        (SELECT sum(e.amount) FROM settlement_entry e JOIN settlement_account a ON a.id = e.account_id
          WHERE e.journal_id = p.issue_journal_id AND a.code = 'suspense:slips:' || t.code),
        (SELECT -sum(e.amount) FROM settlement_entry e JOIN settlement_account a ON a.id = e.account_id
@@ -232,8 +248,9 @@ _ACTS_OF_A_CLAIM = f"""
             'journal', p.payment_journal_id, 'reason_sha256', '')),
         ('pay_slip.voided', p.voided_at, jsonb_build_object(
             'by', p.voided_by_id, 'at', p.voided_at, 'paid_in_chips', p.void_in_chips::int,
-            'journal', p.void_journal_id,
-            'reason_sha256', encode(sha256(convert_to(p.void_reason, 'UTF8')), 'hex')))) AS act (action, at, facts)
+            'journal', p.void_journal_id, 'superseded_by', p.superseded_by_id, 'clearing', p.void_clearing_id,
+            'reason_sha256', CASE p.void_reason WHEN '' THEN '' ELSE
+                encode(sha256(convert_to(p.void_reason, 'UTF8')), 'hex') END))) AS act (action, at, facts)
      WHERE act.at >= %(since)s
 """  # noqa: S608
 
@@ -242,9 +259,12 @@ PAY_SLIPS = Pair(
     ("pay_slip.issued", "pay_slip.paid", "pay_slip.voided"),
     _ACTS_OF_A_CLAIM,
     f"""
-    SELECT split_part(t.subject, '/', 2) || ' ' || t.action, t.data - 'reason' || jsonb_build_object(
-        'round', t.round, 'table', t.table_code, 'by', t.person, 'at', t.at, 'reason_sha256', {_REASON},
+    SELECT split_part(t.subject, '/', 2) || ' ' || t.action, t.data - 'reason' - 'journals' || jsonb_build_object(
+        'round', t.round, 'table', t.table_code, 'at', t.at, 'reason_sha256', {_REASON},
+        'by', CASE WHEN t.data ? 'superseded_by' THEN NULL ELSE t.person END,
         'journal', t.data #> '{{journal,id}}')
+        || CASE t.action WHEN 'pay_slip.voided' THEN jsonb_build_object(
+            'superseded_by', t.data -> 'superseded_by', 'clearing', t.data #> '{{journals,0,id}}') ELSE '{{}}' END
       FROM told t
     """,  # noqa: S608
 )

@@ -29,13 +29,20 @@ BOOKED = (
     "pay_slip.voided",
     "day.sealed",
     "count.recorded",
+    "statement.ready",
+    "break.opened",
 )
-"""Types of messages that are owed once for each entry whose action has the same name."""
+"""Types of messages that are owed once for each entry whose action has the same name; that a statement is ready, for
+each that says that it was made."""
 
 _BOOKED = """
 WITH entered AS (
-    SELECT l.action AS type, coalesce(l.round::text, '') AS round, l.recorded_at AS at, l.request_id, count(*) AS number
-      FROM audit_logentry l WHERE l.recorded_at >= %(since)s AND l.action = ANY (%(types)s) GROUP BY 1, 2, 3, 4
+    SELECT CASE l.action WHEN 'statement.made' THEN 'statement.ready' ELSE l.action END AS type,
+           coalesce(l.round::text, '') AS round, l.recorded_at AS at, l.request_id, count(*) AS number
+      FROM audit_logentry l
+     WHERE l.recorded_at >= %(since)s AND (l.action = ANY (%(types)s) OR l.action = 'statement.made')
+       AND NOT (l.action = 'round.corrected' AND convert_from(l.bytes, 'UTF8')::jsonb -> 'data' ? 'changes_nothing')
+     GROUP BY 1, 2, 3, 4
 ), told AS (
     SELECT m.type, coalesce(m.round_id::text, '') AS round, m.booked_at AS at, m.request_id, count(*) AS number
       FROM settlement_message m WHERE m.booked_at >= %(since)s AND m.type = ANY (%(types)s) GROUP BY 1, 2, 3, 4)
@@ -45,8 +52,8 @@ SELECT type, round, at, request_id, coalesce(entered.number, 0), coalesce(told.n
 
 
 def told_by_its_own_act(books: Books) -> Iterator[Finding]:
-    """Each settlement, void, held round, decision, slip and sealed day has its message, of the same act; each message
-    has what it tells of."""
+    """Each settlement, void, held round, decision, slip, statement, opened break and sealed day has its message, of the
+    same act; each message has what it tells of. A correction that changes nothing is told to nobody."""
     for type, round, at, request, booked, told in books.rows(_BOOKED, {"types": list(BOOKED)}):
         subject = f"messages/{type}/{round}".removesuffix("/")
         yield Finding(subject, f"{told} of them, of the act {request} at {at}", f"{booked}, as were booked")
@@ -70,6 +77,13 @@ WITH told AS MATERIALIZED (
       FROM settlement_journal j JOIN settlement_entry e ON e.journal_id = j.id
       JOIN settlement_account a ON a.id = e.account_id AND a.kind = 'wallet'
      WHERE j.kind IN ('round', 'round_reversal') AND j.id >= %(since_id)s AND j.recorded_at >= %(since)s
+       -- What a correction took back from a wallet and gave again to the satang is told to nobody.
+       AND NOT EXISTS (
+           SELECT FROM settlement_settlement s JOIN settlement_entry x ON x.journal_id IN (s.journal_id, s.reversal_id)
+             JOIN settlement_account o ON o.id = x.account_id AND o.code = a.code
+            WHERE s.round_id = j.round AND s.revision > 1 AND j.id IN (s.journal_id, s.reversal_id)
+              AND NOT s.changes_nothing
+           HAVING sum(x.amount) = 0)
      GROUP BY j.id, a.code
 ), told_moved AS (
     SELECT (t.data ->> 'journal')::uuid AS id, t.data ->> 'account' AS code, t.at,

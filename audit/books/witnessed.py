@@ -124,7 +124,7 @@ SETTLEMENTS = Pair(
                FROM settlement_uncovered u WHERE u.round_id = s.round_id), '[]') END,
         'journals', coalesce((SELECT jsonb_agg(id ORDER BY id) FROM unnest(
             ARRAY[s.journal_id, s.shortfall_id, s.reversal_id, s.shortfall_reversal_id]) AS id WHERE id IS NOT NULL),
-            '[]'))
+            '[]')) || CASE WHEN s.changes_nothing THEN jsonb_build_object('changes_nothing', 1) ELSE '{{}}' END
       FROM settlement_settlement s LEFT JOIN settlement_rulesheet sheet ON sheet.id = s.sheet_id
      WHERE s.id >= %(since_id)s AND s.settled_at >= %(since)s
     """,  # noqa: S608

@@ -54,11 +54,12 @@ def withdraw(*, dispute: UUID, by: Person) -> Dispute:
 
 
 def decide(*, dispute: UUID, by: Person, sha256: str) -> Decision:
-    """Decide a proposal that another person made, exactly as it was shown (``sha256``).
+    """Decide a proposal exactly as it was shown (``sha256``): above the threshold another person's, below it one's own
+    too, as ``propose_and_decide`` does in one request.
 
-    An auditor may, above the threshold a manager too. Refuses ``forbidden``, ``sod_violation`` to the proposer and to
-    whoever had a part in the round or the dispute, ``stale_proposal`` when the hash is of an older one or the round
-    changed since, ``already_decided``. Must run in an act.
+    An auditor may, above the threshold a manager too. Refuses ``forbidden``, ``sod_violation`` above the threshold to
+    the proposer and always to whoever had a part in the round or the dispute, ``stale_proposal`` when the hash is of
+    an older one or the round changed since, ``already_decided``. Must run in an act.
     """
     settle.keep_days_open()
     found = claiming.locked(dispute)
@@ -66,7 +67,8 @@ def decide(*, dispute: UUID, by: Person, sha256: str) -> Decision:
         raise Refusal("forbidden")
     apart.require(found, by)
     standing = _standing(found)
-    people.different(standing.proposed_by_id, by.id)
+    if found.needs_two:
+        people.different(standing.proposed_by_id, by.id)
     if standing.sha256 != sha256:
         raise Refusal("stale_proposal", sha256=standing.sha256)
     return _decide(found, standing, by=by, round=rounds.still(found.round_id))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, ClassVar
+from uuid import UUID
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -31,6 +32,10 @@ class CountShape(Shape):
     """One count. Whoever is signed in counts; ``badge`` and ``pin`` sign for somebody else who stands there."""
 
     kind = serializers.ChoiceField(CountKind.choices)
+    session = serializers.UUIDField(
+        required=False,
+        help_text="the session that is counted: needed for a box where those of several sessions wait",
+    )
     lines = serializers.ListField(
         child=CountedPiecesShape(),
         required=False,
@@ -53,6 +58,7 @@ CountingShown = described(
     {
         "counting": serializers.UUIDField(),
         "kind": serializers.ChoiceField(CountKind.values),
+        "session": serializers.UUIDField(allow_null=True, help_text="whose float or box it is"),
         "state": serializers.ChoiceField(["open", "accepted", "withdrawn"]),
         "count": serializers.UUIDField(allow_null=True),
         "needs": serializers.ChoiceField(["first", "second", "third", ""], help_text="who counts next"),
@@ -64,6 +70,21 @@ class KindQuery(Query):
     """Which count."""
 
     kind = OneOf(CountKind.values)
+
+
+class TakenBackShape(Shape):
+    reason = serializers.CharField(max_length=500)
+
+
+TakenBackShown = described(
+    "CountTakenBack",
+    {
+        "count": serializers.UUIDField(),
+        "session": serializers.UUIDField(help_text="whose box waits again"),
+        "journals": serializers.ListField(child=serializers.UUIDField()),
+        "withdrawn_at": serializers.DateTimeField(),
+    },
+)
 
 
 class TableCounts(Door):
@@ -89,6 +110,7 @@ class TableCounts(Door):
         "day_sealed",
         "not_on_duty",
         "rounds_unfinished",
+        "session_needed",
         "sod_violation",
         "table_closed",
         "table_open",
@@ -110,10 +132,12 @@ class TableCounts(Door):
                 count=_counted(by, given["lines"]) if "lines" in given else None,
                 box=_box(given),
                 supersedes=given.get("supersedes"),
+                session=given.get("session"),
             )
             return 201, {
                 "counting": str(saved.counting.id),
                 "kind": saved.counting.kind,
+                "session": str(saved.counting.session_id) if saved.counting.session_id else None,
                 "state": saved.counting.state,
                 "count": str(saved.count.id) if saved.count else None,
                 "needs": saved.needs,
@@ -133,7 +157,14 @@ class TableCounts(Door):
         by = self.person
         counting = self.act(lambda _: floats.withdraw(table=table, kind=kind, by=by))
         return Response(
-            {"counting": str(counting.id), "kind": kind, "state": counting.state, "count": None, "needs": ""}
+            {
+                "counting": str(counting.id),
+                "kind": kind,
+                "session": str(counting.session_id) if counting.session_id else None,
+                "state": counting.state,
+                "count": None,
+                "needs": "",
+            }
         )
 
     def _counter(self, given: dict[str, Any]) -> Person:
@@ -142,6 +173,38 @@ class TableCounts(Door):
                 raise Refusal("missing_field", fields={"pin": "badge and PIN sign together"})
             return self.second_person(given)
         return self.person
+
+
+class TableCountWithdrawal(Door):
+    """The count of a box that was another's."""
+
+    declares: ClassVar = {"POST": "float"}
+
+    @extend_schema(
+        operation_id="takeBackCountOfBox",
+        request=TakenBackShape,
+        parameters=[KEY],
+        responses={201: TakenBackShown},
+    )
+    @refuses("day_sealed", "sod_violation")
+    def post(self, request: Request, code: str, count: UUID) -> Response:
+        """Take back what the accepted count of a box posted; the box waits to be counted again."""
+
+        def prepare() -> tuple[Table, str]:
+            return at_table(self, code, "float"), self.body(TakenBackShape)["reason"]
+
+        def do(act: Act, prepared: tuple[Table, str]) -> tuple[int, dict[str, Any]]:
+            table, reason = prepared
+            drop = floats.take_back(table=table, count=count, by=self.person, reason=reason)
+            back = (drop.journal_back_id, drop.variance_back_id)
+            return 201, {
+                "count": str(drop.count_id),
+                "session": str(drop.session_id),
+                "journals": [str(id) for id in back if id is not None],
+                "withdrawn_at": act.now.isoformat(),
+            }
+
+        return self.once(prepare, do)
 
 
 def at_table(door: Door, code: str, right: str) -> Table:

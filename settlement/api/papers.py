@@ -15,6 +15,7 @@ from settlement.models import PaySlip, PaySlipState, Slip, SlipState, SlipStep
 
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 CAGE = r"^[A-Z0-9]{1,20}\Z"
+PERSON = r"^[A-Za-z0-9._-]{1,64}\Z"
 
 PiecesShown = described(
     "SlipLine", {"denomination": serializers.IntegerField(), "pieces": serializers.IntegerField()}
@@ -130,6 +131,9 @@ _CLAIM: dict[str, Any] = {
     "voided_by": serializers.UUIDField(allow_null=True),
     "voided_at": serializers.DateTimeField(allow_null=True),
     "void_reason": serializers.CharField(),
+    "superseded_by": serializers.UUIDField(
+        allow_null=True, help_text="The later revision that voided it, as it was not paid."
+    ),
     "journals": serializers.ListField(child=serializers.UUIDField()),
 }
 PaySlipShown = described("PaySlip", _CLAIM)
@@ -140,7 +144,7 @@ def pay_slip_shown(slip: PaySlip, *, superseded: bool) -> dict[str, Any]:
     """Return a pay slip as answers write it; ``stopped`` is the code it would be refused with, were it paid now."""
     line = slip.line
     stopped = "round_in_dispute" if slip.round.in_dispute else "pay_slip_superseded" if superseded else None
-    journals = (slip.issue_journal_id, slip.payment_journal_id, slip.void_journal_id)
+    journals = (slip.issue_journal_id, slip.payment_journal_id, slip.void_journal_id, slip.void_clearing_id)
     return {
         "number": slips.number_of_pay_slip(slip),
         "table": slip.table.code,
@@ -167,6 +171,7 @@ def pay_slip_shown(slip: PaySlip, *, superseded: bool) -> dict[str, Any]:
         "voided_by": str(slip.voided_by_id) if slip.voided_by_id else None,
         "voided_at": slip.voided_at.isoformat() if slip.voided_at else None,
         "void_reason": slip.void_reason,
+        "superseded_by": str(slip.superseded_by_id) if slip.superseded_by_id else None,
         "journals": [str(journal) for journal in journals if journal is not None],
     }
 

@@ -34,6 +34,11 @@ class PaymentShape(Shape):
     cage = serializers.RegexField(
         papers.CAGE, required=False, help_text="The property's main cage where left out."
     )
+    person = serializers.RegexField(
+        papers.PERSON,
+        required=False,
+        help_text="The cage's opaque reference of who is paid: asked for from the limit of the log of cash on.",
+    )
     badge = serializers.CharField(max_length=40, required=False)
     pin = serializers.CharField(max_length=200, required=False)
 
@@ -114,6 +119,7 @@ class PaySlipPayment(_OfAPaySlip):
         "day_sealed",
         "insufficient_funds",
         "pay_slip_superseded",
+        "person_needed",
         "round_in_dispute",
         "second_person_needed",
         "slip_paid",
@@ -123,18 +129,19 @@ class PaySlipPayment(_OfAPaySlip):
     def post(self, request: Request, no: str) -> Response:
         """Pay it, once, while its line is of the round's last revision and the round is not in dispute."""
 
-        def prepare() -> tuple[PaySlip, str, Person | None]:
+        def prepare() -> tuple[PaySlip, dict[str, Any], Person | None]:
             found = self.in_scope(no, "pay_pay_slip")
             given = self.body(PaymentShape)
             cage = given.get("cage", settings.MAIN_CAGE)
             people.require_at_cage(self.principal, "pay_pay_slip", cage)
-            return found, cage, papers.signer(self, given)
+            to = {"cage": cage, "person": given.get("person", "")}
+            return found, to, papers.signer(self, given)
 
-        def do(_: Act, prepared: tuple[PaySlip, str, Person | None]) -> tuple[int, dict[str, Any]]:
-            found, cage, second = prepared
+        def do(_: Act, prepared: tuple[PaySlip, dict[str, Any], Person | None]) -> tuple[int, dict[str, Any]]:
+            found, to, second = prepared
             key = self.request.auth.id if isinstance(self.request.auth, ApiKey) else None
             by = None if key else self.person
-            return _answer(slips.pay_pay_slip(pay_slip=found.id, cage=cage, by=by, second=second, key=key))
+            return _answer(slips.pay_pay_slip(pay_slip=found.id, by=by, second=second, key=key, **to))
 
         return self.once(prepare, do)
 

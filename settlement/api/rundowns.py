@@ -21,8 +21,8 @@ from settlement.api.bounds import day_asked
 from settlement.floats.rundown import Stretch
 
 AMOUNTS = (
-    "opener", "fills", "credits", "buy_ins", "drop", "takes", "pays", "commission", "corrections", "counted_off",
-    "wallet_win", "closer",
+    "opener", "fills", "credits", "slips", "buy_ins", "drop", "takes", "pays", "commission", "corrections",
+    "counted_off", "wallet_win", "closer",
 )  # fmt: skip
 RESULTS = ("expected_tray", "win", "estimated_win", "variance")
 

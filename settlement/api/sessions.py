@@ -179,6 +179,8 @@ class TableClosing(Door):
         "not_on_duty",
         "round_numbers_missing",
         "rounds_unfinished",
+        "slip_in_transit",
+        "slip_not_carried",
         "sod_violation",
         "table_closed",
     )

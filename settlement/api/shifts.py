@@ -94,7 +94,7 @@ class ShiftClosing(Door):
     @extend_schema(
         operation_id="closeShift", request=SecondShape, parameters=[KEY], responses={201: SealShown}
     )
-    @refuses("nobody_counted", "shift_closed", "sod_violation")
+    @refuses("nobody_counted", "shift_closed", "slip_in_transit", "sod_violation")
     def post(self, request: Request, shift: UUID) -> Response:
         """Close the running shift with its report, by two who served in it, one of whom counted in it."""
 

@@ -32,6 +32,7 @@ ACTIONS: Mapping[str, str] = {
     CashKind.BUY_IN: "table.bought_in",
     CashKind.CHIP_SALE: "chips.sold",
     CashKind.CHIP_REDEMPTION: "chips.redeemed",
+    CashKind.PAY_SLIP_PAID: "pay_slip.cashed",
 }
 """What the log calls each kind of act."""
 
@@ -66,8 +67,8 @@ class Taken:
 @dataclass(frozen=True, slots=True)
 class Booking:
     """What is to be booked: a kind of act, its journal's ``key`` and postings, and the ``account`` it is about, which
-    is among those locked. ``actor`` is who did it where that is not the act's own (a dealer at a terminal).
-    ``chips_outside`` is what an exchange of chips leaves outside."""
+    is among those locked. ``actor`` is who did it where that is not the act's own (a dealer at a terminal), ``round``
+    what a pay slip was won in. ``chips_outside`` is what an exchange of chips leaves outside."""
 
     kind: str
     key: str
@@ -80,6 +81,7 @@ class Booking:
     approved_by: Person | None = None
     owed: str = ""
     chips_outside: int | None = None
+    round: UUID | None = None
 
 
 def book(booking: Booking, *, day: date, locked: Mapping[str, Balance]) -> Taken:
@@ -95,6 +97,7 @@ def book(booking: Booking, *, day: date, locked: Mapping[str, Balance]) -> Taken
         gaming_day=day,
         currency=currency(),
         postings=booking.postings,
+        round=booking.round,
     )
     before = locked[booking.account]
     first = CashAct.objects.filter(journal__key=booking.key).first()

@@ -18,6 +18,7 @@ from settlement.days.course import (
     sessions_may_open,
     signers_may_seal,
 )
+from settlement.days.formula_dates import counts_in_the_tray, second_formula_from
 
 __all__ = [
     "ACCOUNTING",
@@ -26,6 +27,7 @@ __all__ = [
     "begin",
     "bounds",
     "close_day",
+    "counts_in_the_tray",
     "happened",
     "hold_alone",
     "of",
@@ -34,6 +36,7 @@ __all__ = [
     "require_two_auditors",
     "running",
     "seal",
+    "second_formula_from",
     "sessions_may_open",
     "signers_may_seal",
 ]

@@ -115,7 +115,7 @@ _ASKED = (
         f"""
         SELECT 'tables/' || code FROM ({_SESSIONS}) s JOIN settlement_float f ON f.session_id = s.id
          WHERE f.kind = 'closer' AND f.gaming_day = %(day)s
-           AND NOT EXISTS (SELECT FROM settlement_drop d WHERE d.until_id = f.id)
+           AND NOT EXISTS (SELECT FROM settlement_drop d WHERE d.until_id = f.id AND d.withdrawn_at IS NULL)
         """,  # noqa: S608
     ),
     _Asked(

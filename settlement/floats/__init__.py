@@ -5,6 +5,7 @@ counted and accepted; ``rundown`` turns counts, slips and drop into win.
 """
 
 from settlement.floats import rundown
+from settlement.floats.boxes import take_back
 from settlement.floats.counting import COUNT_OPEN, BlindCount, Box, Saved, hidden_from, withdraw
 from settlement.floats.ending import end_table
 from settlement.floats.sessions import Closed, close_table, open_table
@@ -25,5 +26,6 @@ __all__ = [
     "open_table",
     "rundown",
     "standings",
+    "take_back",
     "withdraw",
 ]

@@ -80,20 +80,46 @@ def require_may_count(
         raise Refusal("not_on_duty")
 
 
-def next_box(table: Table) -> Float | None:
-    """Return the count with which the box to be counted now was carried off, None where no box waits.
+def box_of(table: Table, session: UUID | None) -> Float:
+    """Return the count with which the box to be counted now was carried off: that of ``session``, or of the one session
+    whose box waits (None).
 
-    Boxes of closed sessions come first, the oldest first; at an open table it is the last count of a shift or a
-    start hour, as the counts before it did not take the box or were counted with it.
+    Refuses ``box_not_carried`` where no such box waits, and ``session_needed`` with the choices where several do and
+    none is named: which of two boxes lies on the counting table, only the people there know.
     """
-    counted = Drop.objects.filter(session__table=table).values("until")
-    waiting = Float.objects.filter(session__table=table).exclude(pk__in=counted)
-    closer = waiting.filter(kind=CountKind.CLOSER).order_by("accepted_at").first()
-    if closer is not None:
-        return closer
-    between = waiting.filter(kind__in=[CountKind.SHIFT, CountKind.ROLLOVER], session__closed_at=None)
-    last = between.order_by("-bank_version", "-accepted_at").first()
+    waiting = _waiting(table)
+    if session is None and len(waiting) > 1:
+        raise Refusal(
+            "session_needed",
+            fields={"session": "whose box is counted"},
+            sessions=[
+                {
+                    "session": str(box.session_id),
+                    "opened_at": box.session.opened_at.isoformat(),
+                    "closed_at": box.session.closed_at.isoformat() if box.session.closed_at else None,
+                    "carried_with": str(box.kind),
+                }
+                for box in waiting
+            ],
+        )
+    found = [box for box in waiting if session in (None, box.session_id)]
+    if not found:
+        raise Refusal("box_not_carried")
+    return found[0]
+
+
+def _waiting(table: Table) -> list[Float]:
+    """Return the boxes that were carried off and are not counted, one for each session, the oldest first.
+
+    A closed session's is that of its closer; at an open table it is the last count of a shift or a start hour, as the
+    counts before it did not take the box or were counted with it.
+    """
+    counted = Drop.objects.filter(session__table=table, withdrawn_at=None)
+    left = Float.objects.filter(session__table=table).exclude(pk__in=counted.values("until"))
+    boxes = list(left.filter(kind=CountKind.CLOSER).select_related("session").order_by("accepted_at"))
+    between = left.filter(kind__in=[CountKind.SHIFT, CountKind.ROLLOVER], session__closed_at=None)
+    last = between.select_related("session").order_by("-bank_version", "-accepted_at").first()
     if last is None:
-        return None
-    later = Drop.objects.filter(session=last.session_id, until__drop_version__gt=last.drop_version)
-    return None if later.exists() else last
+        return boxes
+    later = counted.filter(session=last.session_id, until__drop_version__gt=last.drop_version)
+    return boxes if later.exists() else [*boxes, last]

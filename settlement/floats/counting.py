@@ -39,6 +39,12 @@ refusals.register(
 )
 refusals.register("count_not_yours", 409, "Your count can no longer be corrected.", "แก้ผลนับของคุณไม่ได้แล้ว")
 refusals.register(
+    "session_needed",
+    422,
+    "Boxes of more than one session wait to be counted; say whose this is.",
+    "มีกล่องเงินรอการนับมากกว่าหนึ่งรอบการเปิดโต๊ะ ให้ระบุว่าเป็นของรอบใด",
+)
+refusals.register(
     "box_not_carried", 409, "No box of this table waits to be counted.", "โต๊ะนี้ไม่มีกล่องเงินรอการนับ"
 )
 
@@ -87,24 +93,34 @@ class Saved:
     needs: str
 
 
-def ask(*, table: Table, kind: str, by: Person, box: Box | None = None) -> Counting:
+def ask(
+    *, table: Table, kind: str, by: Person, box: Box | None = None, named: UUID | None = None
+) -> Counting:
     """Begin a counting, or join the one of this kind that is open. From here until it ends, what should come of it is
     in no answer.
 
     An opener is counted at a closed table, a closer, a shift and a rollover at an open one between rounds
-    (``table_open``, ``table_closed``, ``rounds_unfinished``); a box is the oldest that was carried off with a count
-    and not counted yet (``box_not_carried``). Refuses ``count_running`` while another float is counted there, and
-    ``forbidden``, ``not_on_duty`` and ``sod_violation`` as to whoever counts. Must run in an act.
+    (``table_open``, ``table_closed``, ``rounds_unfinished``); a box was carried off with a count and not counted yet
+    (``box_not_carried``), and where several wait the session is ``named`` (``session_needed``). Another kind of count
+    may name its session too, and it must be the one that is open (``invalid_value``). Refuses ``count_running`` while
+    another float is counted there, and ``forbidden``, ``not_on_duty`` and ``sod_violation`` as to whoever counts. Must
+    run in an act.
     """
     counters.require_role(by, kind=kind)
     session = counters.session_of(table, kind)
+    until: Float | None = None
     running = _running(table, kind)
+    if kind == CountKind.DROP and (running is None or named is None):
+        until = counters.box_of(table, named)
+        session = until.session
+    if named is not None and kind != CountKind.DROP and (session is None or session.id != named):
+        raise Refusal("invalid_value", fields={"session": "not the session that is open at this table"})
     if running is not None:
-        if running.kind != kind:
+        if running.kind != kind or (kind == CountKind.DROP and named not in (None, running.session_id)):
             raise Refusal("count_running")
         return running
     counters.require_may_count(by, kind=kind, session=session, ordinal=1)
-    return _begin(table, kind=kind, session=session, by=by, box=box)
+    return _begin(table, kind=kind, session=session, by=by, box=box, until=until)
 
 
 def keep(
@@ -114,6 +130,7 @@ def keep(
     count: BlindCount,
     box: Box | None = None,
     supersedes: UUID | None = None,
+    named: UUID | None = None,
 ) -> Saved:
     """Save one person's blind count, and say whether a second or a third is needed.
 
@@ -122,7 +139,7 @@ def keep(
     (``count_overtaken``). Refuses what ``ask`` refuses. Must run in an act.
     """
     act = events.current()
-    counting = ask(table=table, kind=kind, by=count.by, box=box)
+    counting = ask(table=table, kind=kind, by=count.by, box=box, named=named)
     made = list(_effective(counting))
     before = made[-1] if supersedes is not None and made else None
     if supersedes is not None and (
@@ -224,13 +241,17 @@ def _running(table: Table, kind: str) -> Counting | None:
 # -- rows --------------------------------------------------------------------------------------------------
 
 
-def _begin(table: Table, *, kind: str, session: TableSession | None, by: Person, box: Box | None) -> Counting:
+def _begin(
+    table: Table,
+    *,
+    kind: str,
+    session: TableSession | None,
+    by: Person,
+    box: Box | None,
+    until: Float | None,
+) -> Counting:
     act = events.current()
-    until: Float | None = None
-    if kind == CountKind.DROP:
-        until = counters.next_box(table)
-        if until is None:
-            raise Refusal("box_not_carried")
+    if until is not None:
         if box is None or not box.cage:
             raise Refusal("missing_field", fields={"carried_by": "who carried the box, and to which cage"})
         cages.require_open(box.cage)
@@ -239,7 +260,6 @@ def _begin(table: Table, *, kind: str, session: TableSession | None, by: Person,
             raise Refusal("invalid_value", fields={"carried_by": "a supervisor or a runner"})
         if carrier.id == by.id:
             raise Refusal("sod_violation")
-        session = until.session
     counting = Counting(
         id=events.uuid7(act.now),
         table=table,

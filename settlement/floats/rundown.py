@@ -1,8 +1,10 @@
 """What a table won, from its counts, its slips, its drop and its lines.
 
 A stretch lies between two counted floats of a session. What moved in between is read by the versions of the table's
-accounts that each float states: no clock decides what belongs to it. A day is the stretches that end in it; where a
-table went on over the start hour uncounted, its day is estimated by the day each journal was posted for, and says so.
+accounts that each float states: no clock decides what belongs to it. What was settled, claimed or taken back while the
+table was closed belongs to its next session, by the formula with pay slips; the one before left it out. A day is the
+stretches that end in it; where a table went on over the start hour uncounted, its day is estimated by the day each
+journal was posted for, and says so.
 """
 
 import json
@@ -65,14 +67,15 @@ def of_session(session: UUID) -> Stretch:
     )
     if not counted:
         nothing = Figures(opener=None, closer=None, drop=None, unknown={"opener": "not_counted"})
-        return _stretch(found, nothing, on=days.of(found.opened_at), closer=None)
+        second_from = days.second_formula_from()
+        return _stretch(found, nothing, on=days.of(found.opened_at), closer=None, second_from=second_from)
     opener, closer = counted[0], _closer(counted)
     part = _Part(begin=opener, end=closer)
-    drops = list(Drop.objects.filter(session=session).select_related("count", "until"))
-    (moves,) = _moves(found.table, [part])
+    drops = list(Drop.objects.filter(session=session, withdrawn_at=None).select_related("count", "until"))
+    (moves,), second_from = _moves(found.table, [part])
     figures = _figures(part, moves=moves, drops=drops)
     on = closer.gaming_day if closer else opener.gaming_day
-    return _stretch(found, figures, on=on, closer=closer)
+    return _stretch(found, figures, on=on, closer=closer, second_from=second_from)
 
 
 def of_day(table: Table, gaming_day: date) -> OfDay:
@@ -91,14 +94,18 @@ def of_day(table: Table, gaming_day: date) -> OfDay:
     ):
         counted.setdefault(row.session_id, []).append(row)
     parts = {id: part for id, rows in counted.items() if (part := _part_of_day(rows, gaming_day)) is not None}
-    moves = dict(zip(parts, _moves(table, list(parts.values())), strict=True))
+    moved, second_from = _moves(table, list(parts.values()))
+    moves = dict(zip(parts, moved, strict=True))
     drops: dict[UUID, list[Drop]] = {}
-    for drop in Drop.objects.filter(session__in=sessions).select_related("count", "until"):
+    counted_boxes = Drop.objects.filter(session__in=sessions, withdrawn_at=None)
+    for drop in counted_boxes.select_related("count", "until"):
         drops.setdefault(drop.session_id, []).append(drop)
     stretches = []
     for id, part in parts.items():
         figures = _figures(part, moves=moves[id], drops=drops.get(id, []))
-        stretches.append(_stretch(sessions[id], figures, on=gaming_day, closer=part.end))
+        stretches.append(
+            _stretch(sessions[id], figures, on=gaming_day, closer=part.end, second_from=second_from)
+        )
     return OfDay(table=table.code, gaming_day=gaming_day, stretches=tuple(stretches))
 
 
@@ -128,39 +135,50 @@ def _part_of_day(counted: Sequence[Float], gaming_day: date) -> _Part | None:
 
 
 # What moved between two floats, by the versions of the table's accounts: chips by the lines of first revisions, what
-# later ones changed as corrections, slips and buy-ins by their journals. The variance of the float that ends a part is
-# its result and no move (``own``). A journal is seen by any account of the table
-# it touches, and counted once.
+# later ones changed as corrections, slips, pay slips and buy-ins by their journals. The variance of a float at either
+# end of a part is its result and no move (``own``). A part that begins with an opener (``opened_at``) begins where the
+# table closed before. A journal is seen by any account of the table it touches, and counted once.
 _MOVES = """
 WITH part AS (
-    SELECT * FROM jsonb_to_recordset(%(parts)s::jsonb) AS p (
-        place int, account bigint, after bigint, upto bigint, day date, own uuid)
+    SELECT p.place, p.account, p.upto, p.day, p.own, coalesce((
+        SELECT CASE p.name WHEN 'bank' THEN c.bank_version WHEN 'guests' THEN c.guests_version
+                           WHEN 'commission' THEN c.commission_version ELSE c.drop_version END
+          FROM settlement_float c JOIN casino_tablesession s ON s.id = c.session_id
+         WHERE s.table_id = %(table)s AND c.kind = 'closer' AND c.accepted_at <= p.opened_at
+           AND c.bank_version <= p.bank_after AND p.opened_on >= coalesce(%(second_from)s::date, '-infinity')
+         ORDER BY c.bank_version DESC, c.accepted_at DESC LIMIT 1), p.after) AS after
+      FROM jsonb_to_recordset(%(parts)s::jsonb) AS p (place int, name text, account bigint, after bigint,
+           bank_after bigint, opened_at timestamptz, opened_on date, upto bigint, day date, own jsonb)
 ), touched AS (
     SELECT DISTINCT p.place, e.journal_id FROM part p
       JOIN settlement_entry e ON e.account_id = p.account AND e.version > p.after
        AND (p.upto IS NULL OR e.version <= p.upto)
       JOIN settlement_journal j ON j.id = e.journal_id
-     WHERE (p.day IS NULL OR coalesce(j.orig_day, j.gaming_day) = p.day) AND j.id IS DISTINCT FROM p.own
+     WHERE (p.day IS NULL OR coalesce(j.orig_day, j.gaming_day) = p.day) AND NOT p.own ? j.id::text
 ), moved AS (
     SELECT t.place, j.id, j.kind, coalesce(s.revision, 1) AS revision,
+           coalesce(o.gaming_day, j.gaming_day) >= coalesce(%(second_from)s::date, '-infinity') AS in_the_tray,
            coalesce(sum(e.amount) FILTER (WHERE a.kind = 'bank'), 0) AS bank,
            coalesce(sum(e.amount) FILTER (WHERE a.kind = 'guests'), 0) AS guests,
            coalesce(sum(e.amount) FILTER (WHERE a.kind = 'drop'), 0) AS in_the_box,
            coalesce(sum(e.amount) FILTER (WHERE a.kind IN ('wallet', 'external')), 0) AS wallets
       FROM touched t JOIN settlement_journal j ON j.id = t.journal_id
       JOIN settlement_entry e ON e.journal_id = j.id JOIN settlement_account a ON a.id = e.account_id
-      LEFT JOIN settlement_settlement s ON s.journal_id = j.id
-     GROUP BY t.place, j.id, j.kind, s.revision
+      LEFT JOIN settlement_settlement s ON s.journal_id = j.id AND NOT s.changes_nothing
+      LEFT JOIN settlement_journal o ON o.id = j.reverses_id
+     GROUP BY t.place, j.id, j.kind, s.revision, o.gaming_day
 ), lines AS (
     SELECT m.place, coalesce(sum(-(l.gross - l.uncovered)) FILTER (WHERE l.gross - l.uncovered < 0), 0) AS takes,
            coalesce(sum(l.gross - l.uncovered) FILTER (WHERE l.gross - l.uncovered > 0), 0) AS pays,
            coalesce(sum(l.commission), 0) AS commission
-      FROM moved m JOIN settlement_settlement s ON s.journal_id = m.id AND m.kind = 'round' AND m.revision = 1
+      FROM moved m JOIN settlement_settlement s ON s.journal_id = m.id AND m.kind = 'round' AND s.revision = 1
       JOIN settlement_line l ON l.settlement_id = s.id AND l.account LIKE 'table:%%:guests'
      GROUP BY m.place)
 SELECT m.place,
        coalesce(sum(m.bank) FILTER (WHERE m.kind = 'fill'), 0)::bigint,
        coalesce(-sum(m.bank) FILTER (WHERE m.kind = 'credit'), 0)::bigint,
+       coalesce(-sum(m.guests) FILTER (WHERE m.kind IN ('pay_slip_issued', 'pay_slip_void') AND m.in_the_tray), 0)
+           ::bigint,
        coalesce(sum(m.in_the_box) FILTER (WHERE m.kind = 'buy_in'), 0)::bigint,
        coalesce(max(l.takes), 0)::bigint, coalesce(max(l.pays), 0)::bigint, coalesce(max(l.commission), 0)::bigint,
        coalesce(-sum(m.guests) FILTER (WHERE m.kind = 'round_reversal' OR m.kind = 'round' AND m.revision > 1), 0)
@@ -171,34 +189,45 @@ SELECT m.place,
 """
 
 _ACCOUNTS = """
-SELECT split_part(code, ':', 3), id FROM settlement_account WHERE code = ANY(%s)
+SELECT split_part(code, ':', 3), id, NULL::date FROM settlement_account WHERE code = ANY(%s)
+ UNION ALL SELECT '', NULL, from_day FROM settlement_formuladate WHERE version = 2
 """
 _NAMES = (
-    "fills", "credits", "buy_ins", "takes", "pays", "commission", "corrections", "counted_off", "wallet_win",
+    "fills", "credits", "slips", "buy_ins", "takes", "pays", "commission", "corrections", "counted_off", "wallet_win",
 )  # fmt: skip
 
 
-def _moves(table: Table, parts: Sequence[_Part]) -> list[dict[str, int]]:
-    """Return what moved in each part. Two statements, whatever their number."""
+def _moves(table: Table, parts: Sequence[_Part]) -> tuple[list[dict[str, int]], date | None]:
+    """Return what moved in each part, and the day from which on pay slips are among it. Two statements, whatever their
+    number."""
     with connection.cursor() as cursor:
         codes = [f"table:{table.code}:{part}" for part in ("bank", "guests", "commission", "drop")]
         cursor.execute(_ACCOUNTS, [codes])
-        accounts: dict[str, int] = dict(cursor.fetchall())
+        rows = cursor.fetchall()
+        accounts: dict[str, int] = {name: id for name, id, _ in rows if name}
+        second_from: date | None = next((day for name, _, day in rows if not name), None)
         asked = [_asked(place, part, accounts) for place, part in enumerate(parts)]
-        cursor.execute(_MOVES, {"parts": json.dumps([row for rows in asked for row in rows])})
+        given = {"table": table.id, "second_from": second_from}
+        cursor.execute(_MOVES, given | {"parts": json.dumps([row for rows in asked for row in rows])})
         found = {row[0]: dict(zip(_NAMES, row[1:], strict=True)) for row in cursor.fetchall()}
-    return [found.get(place, dict.fromkeys(_NAMES, 0)) for place in range(len(parts))]
+    return [found.get(place, dict.fromkeys(_NAMES, 0)) for place in range(len(parts))], second_from
 
 
 def _asked(place: int, part: _Part, accounts: dict[str, int]) -> list[dict[str, Any]]:
+    begin, ends = part.begin, [part.begin, *([part.end] if part.end else [])]
+    opened = begin if begin.kind == CountKind.OPENER else None
     return [
         {
             "place": place,
+            "name": name,
             "account": id,
-            "after": getattr(part.begin, f"{name}_version"),
+            "after": getattr(begin, f"{name}_version"),
+            "bank_after": begin.bank_version,
+            "opened_at": opened.accepted_at.isoformat() if opened else None,
+            "opened_on": opened.gaming_day.isoformat() if opened else None,
             "upto": _upto(part.end, name),
             "day": part.day.isoformat() if part.day else None,
-            "own": str(part.end.variance_id) if part.end and part.end.variance_id else None,
+            "own": [str(one.variance_id) for one in ends if one.variance_id],
         }
         for name, id in accounts.items()
     ]
@@ -241,10 +270,12 @@ def _dropped(part: _Part, drops: Sequence[Drop]) -> tuple[int | None, str]:
     return sum(drop.count.amount for drop in mine), ""
 
 
-def _stretch(session: TableSession, figures: Figures, *, on: date, closer: Float | None) -> Stretch:
+def _stretch(
+    session: TableSession, figures: Figures, *, on: date, closer: Float | None, second_from: date | None
+) -> Stretch:
     return Stretch(
         session=session.id,
-        rundown=formula.rundown(figures, on=on),
+        rundown=formula.rundown(figures, on=on, second_from=second_from),
         is_open=session.closed_at is None,
         is_provisional=closer is not None and bool(closer.missing),
     )

@@ -1,8 +1,9 @@
 """Opening and closing a table with a float that was counted and accepted before.
 
-At the close, in this order: what wallets won or lost is cleared with the cage, chips that guests carried off leave the
-table, the difference between count and books goes to ``variance``, and the float goes to the vault. Behind that, bank
-and commission of the table come to nothing; where the float stays locked on the table, to what was counted.
+At the close, in this order: what wallets won or lost is cleared with the cage, and so is what pay slips pay there;
+chips that guests carried off leave the table, the difference between count and books goes to ``variance``, and the
+float goes to the vault. Behind that, bank and commission of the table come to nothing; where the float stays locked on
+the table, to what was counted.
 """
 
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from settlement import days, ledger
 from settlement.floats import accepting, counting, trays
 from settlement.floats.accepting import Accepted
 from settlement.models import CountKind, Float
+from settlement.slips import under_way
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +37,10 @@ class Closed:
 def open_table(*, table: Table, dealer: Person, supervisor: Person, cage: str = "") -> TableSession:
     """Open the table with its accepted opener, brought from the vault of ``cage`` or ("") found locked on the table.
 
-    A float found on the table that differs from the books is posted as variance; whatever differs from the last
-    closer is graded and opens a break. Refuses ``count_missing`` where no opener was counted and accepted,
-    ``table_open``, ``sod_violation``, and ``day_closing`` in a day that is being closed.
+    Whatever differs from the last closer is graded and opens a break; on a float found on the table, which no vault
+    answers for, it is posted as variance. What was settled, claimed or taken back meanwhile is the session's own.
+    Refuses ``count_missing`` where no opener was counted and accepted, ``table_open``, ``sod_violation``, and
+    ``day_closing`` in a day that is being closed.
     """
     act = events.current()
     today = days.running()
@@ -49,11 +52,12 @@ def open_table(*, table: Table, dealer: Person, supervisor: Person, cage: str = 
     count = counting.accepted(table=table, kind=CountKind.OPENER)
     tray = trays.lock(table, cage=cage, since_close=False)
     taken = Accepted(session=session, table=table, kind=CountKind.OPENER, count=count, cage=cage, day=today)
+    expected = trays.last_closer(table)
     if cage:
-        expected = trays.last_closer(table)
         taken.journals.move("journal", CountKind.OPENER, f"cage:{cage}:vault", taken.bank, count.amount)
     else:
-        expected = tray.expected
+        if expected is None or not days.counts_in_the_tray(today):
+            expected = tray.expected
         taken.journals.move("variance", "variance", taken.variance, taken.bank, count.amount - expected)
     accepting.accept(taken, tray=tray, expected=expected)
     return session
@@ -70,8 +74,9 @@ def close_table(
     """Close the table with its accepted closer: post it, and end the session at round ``last_round``.
 
     The float goes to the vault of ``cage``, or ("") stays locked on the table. Refuses ``count_missing`` where no
-    closer was counted and accepted, ``count_overtaken`` where chips moved since, ``table_closed`` and what
-    ``casino.tables.close`` refuses. Numbers of devices or rounds that did not arrive are closed over by two people
+    closer was counted and accepted, ``slip_in_transit`` and ``slip_not_carried`` with the slips of the session that are
+    under way, ``count_overtaken`` where chips moved since, ``table_closed`` and what ``casino.tables.close`` refuses.
+    Numbers of devices or rounds that did not arrive are closed over by two people
     (``overridden_by``), supervisors on duty there or managers, and the close is provisional.
     """
     act = events.current()
@@ -80,6 +85,7 @@ def close_table(
     if cage:
         cages.require_open(cage)
     session = tables.lock_session(table)
+    under_way.require_no_slip_of(session)
     count = counting.accepted(table=table, kind=CountKind.CLOSER, session=session)
     missing = _missing(session)
     if missing and overridden_by is not None:
@@ -90,6 +96,7 @@ def close_table(
     taken = Accepted(session=session, table=table, kind=CountKind.CLOSER, count=count, cage=cage, day=today)
     move, code = taken.journals.move, table.code
     move("clearing", "wallet_clearing", taken.bank, f"suspense:clearing:{code}", tray.cleared)
+    move("slip_clearing", "slip_clearing", f"suspense:clearing:{code}", taken.bank, tray.slips)
     move("chips_left", "chips_left", taken.guests, f"suspense:chips:{code}", tray.of("guests").balance)
     move("variance", "variance", taken.variance, taken.bank, count.amount - tray.expected)
     if cage:

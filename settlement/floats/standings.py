@@ -30,7 +30,9 @@ def stand(sessions: Sequence[TableSession]) -> list[SessionStanding]:
         row.session_id: row for row in Float.objects.filter(session__in=sessions, kind=CountKind.CLOSER)
     }
     counted = set(
-        Drop.objects.filter(until__in=[row.id for row in closers.values()]).values_list("until", flat=True)
+        Drop.objects.filter(until__in=[row.id for row in closers.values()], withdrawn_at=None).values_list(
+            "until", flat=True
+        )
     )
     return [
         SessionStanding(one, _state(one, closers.get(one.id), counted), _missing(closers.get(one.id)))

@@ -29,13 +29,14 @@ def count(
     count: BlindCount | None,
     box: Box | None = None,
     supersedes: UUID | None = None,
+    session: UUID | None = None,
 ) -> Saved:
-    """Ask for a count (``count`` None) or save one person's; with the one that completes it, take a shift's, a
-    rollover's or a box's. Refuses what ``counting.keep`` refuses. Must run in an act."""
+    """Ask for a count of ``session`` (``count`` None) or save one person's; with the one that completes it, take a
+    shift's, a rollover's or a box's. Refuses what ``counting.keep`` refuses. Must run in an act."""
     ledger.share_day([days.running()])
     if count is None:
-        return counting.asked(counting.ask(table=table, kind=kind, by=by, box=box))
-    saved = counting.keep(table=table, kind=kind, count=count, box=box, supersedes=supersedes)
+        return counting.asked(counting.ask(table=table, kind=kind, by=by, box=box, named=session))
+    saved = counting.keep(table=table, kind=kind, count=count, box=box, supersedes=supersedes, named=session)
     if saved.needs or saved.count is None:
         return saved
     if kind in (CountKind.SHIFT, CountKind.ROLLOVER):
@@ -67,9 +68,25 @@ SELECT coalesce(sum(e.amount), 0)::bigint
   FROM settlement_entry e JOIN settlement_journal j ON j.id = e.journal_id AND j.kind = 'buy_in'
  WHERE e.account_id = %(account)s AND e.version <= %(upto)s AND e.version > coalesce(
      (SELECT max(f.drop_version) FROM settlement_drop d JOIN settlement_float f ON f.id = d.until_id
-       WHERE d.session_id = %(session)s AND f.drop_version <= %(upto)s),
+       WHERE d.session_id = %(session)s AND (f.drop_version, f.accepted_at) < (%(upto)s, %(carried_at)s)),
      (SELECT f.drop_version FROM settlement_float f WHERE f.session_id = %(session)s AND f.kind = 'opener'))
 """
+
+
+def _recorded(until: Float, *, account: int) -> int:
+    """Return what was recorded as put into the box that was carried off with ``until``. One statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _RECORDED,
+            {
+                "account": account,
+                "upto": until.drop_version,
+                "carried_at": until.accepted_at,
+                "session": until.session_id,
+            },
+        )
+        (recorded,) = cursor.fetchone()
+    return int(recorded)
 
 
 def _take_box(asked: Counting, count: Count, *, table: Table) -> Drop:
@@ -81,12 +98,7 @@ def _take_box(asked: Counting, count: Count, *, table: Table) -> Drop:
     today = days.running()
     drop, vault, variance = f"table:{table.code}:drop", f"cage:{asked.cage}:vault", f"variance:{table.code}"
     books = ledger.ensure_accounts([drop, vault, variance], currency=table.currency)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _RECORDED,
-            {"account": books[drop].id, "upto": until.drop_version, "session": until.session_id},
-        )
-        (recorded,) = cursor.fetchone()
+    recorded = _recorded(until, account=books[drop].id)
     journals = Journals(
         key=f"count:{asked.id}",
         day=today,

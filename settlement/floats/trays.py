@@ -1,8 +1,9 @@
 """What should lie in a table's tray, from the accounts of the table under their lock.
 
-    expected tray = bank + commission − wallet net
+    expected tray = bank + commission − wallet net + slips
 
-(The commission lies in the tray as chips, though it is an account of its own. A wallet's money never was a chip.)
+(The commission lies in the tray as chips, though it is an account of its own. A wallet's money never was a chip, and
+what the cage pays by a pay slip never left the tray.)
 """
 
 from collections.abc import Collection
@@ -21,12 +22,14 @@ PARTS = ("bank", "guests", "commission", "drop")
 
 @dataclass(frozen=True, slots=True)
 class Tray:
-    """A table's accounts, locked. ``cleared`` is what wallets lost (won: below zero) since the last close, which the
-    cage owes the table."""
+    """A table's accounts, locked. Since the last close: ``cleared`` is what wallets lost (won: below zero), which the
+    cage owes the table, ``slips`` what pay slips that are not void pay at the cage, which the cage takes upon
+    itself."""
 
     table: Table
     books: dict[str, Balance]
     cleared: int
+    slips: int
 
     def of(self, part: str) -> Balance:
         return self.books[f"table:{self.table.code}:{part}"]
@@ -34,19 +37,19 @@ class Tray:
     @property
     def expected(self) -> int:
         """What the tray should hold, in minor units."""
-        return self.of("bank").balance - self.cleared + self.of("commission").balance
+        return self.of("bank").balance - self.cleared + self.slips + self.of("commission").balance
 
 
 def lock(table: Table, *, cage: str = "", since_close: bool = True) -> Tray:
-    """Lock what opening, closing or counting may move, and what it reads, in one go; a closed table has nothing to
-    clear (``since_close`` False)."""
+    """Lock what opening, closing or counting may move, and what it reads, in one go. An opener is expected to be the
+    last closer and clears nothing (``since_close`` False): what came since is its session's."""
     code = table.code
     codes = [f"table:{code}:{part}" for part in PARTS]
     codes += [f"variance:{code}", f"suspense:clearing:{code}", f"suspense:chips:{code}"]
     codes += [f"cage:{cage}:vault"] if cage else []
     books = ledger.ensure_accounts(codes, currency=table.currency)
-    cleared = -_wallet_net(table, books=books) if since_close else 0
-    return Tray(table=table, books=books, cleared=cleared)
+    net, slips = _since_close(table, books=books) if since_close else (0, 0)
+    return Tray(table=table, books=books, cleared=-net, slips=slips)
 
 
 def versions(tray: Tray, *, moved: Collection[str]) -> dict[str, int]:
@@ -60,8 +63,9 @@ def versions(tray: Tray, *, moved: Collection[str]) -> dict[str, int]:
 # By the versions of the table's accounts, which are those of our lock: a correction of an earlier session that came
 # after its close is cleared with this one. Any of three accounts shows a round: where wallets lost to wallets, the
 # bank did not move. A wallet kept elsewhere moves its mirror. What a shortfall account lent a wallet was no play and
-# is not in it.
-_WALLETS = """
+# is not in it. Pay slips are those issued since; one that the close had cleared brought its money back when it was
+# void.
+_SINCE_CLOSE = """
 WITH last AS (
     SELECT f.bank_version, f.guests_version, f.commission_version
       FROM settlement_float f JOIN casino_tablesession s ON s.id = f.session_id
@@ -73,20 +77,27 @@ WITH last AS (
 ), touched AS (
     SELECT DISTINCT e.journal_id FROM since JOIN settlement_entry e
         ON e.account_id = since.account AND e.version > since.version)
-SELECT coalesce(sum(e.amount), 0)::bigint
-  FROM touched t JOIN settlement_journal j ON j.id = t.journal_id AND j.kind IN ('round', 'round_reversal')
+SELECT coalesce(sum(e.amount) FILTER (WHERE j.kind IN ('round', 'round_reversal')
+                                        AND a.kind IN ('wallet', 'external')), 0)::bigint,
+       coalesce(sum(-e.amount) FILTER (WHERE j.kind = 'pay_slip_issued' AND a.kind = 'guests' AND j.id IN (
+           SELECT p.issue_journal_id FROM settlement_payslip p
+            WHERE p.table_id = %(table)s AND p.state <> 'void' AND p.gaming_day >= coalesce(
+                  (SELECT from_day FROM settlement_formuladate WHERE version = 2), '-infinity'))), 0)::bigint
+  FROM touched t
+  JOIN settlement_journal j ON j.id = t.journal_id AND j.kind IN ('round', 'round_reversal', 'pay_slip_issued')
   JOIN settlement_entry e ON e.journal_id = j.id
-  JOIN settlement_account a ON a.id = e.account_id AND a.kind IN ('wallet', 'external')
+  JOIN settlement_account a ON a.id = e.account_id
 """
 
 
-def _wallet_net(table: Table, *, books: dict[str, Balance]) -> int:
-    """Return what wallets won at the table (lost: below zero) in rounds and their corrections since its last close."""
+def _since_close(table: Table, *, books: dict[str, Balance]) -> tuple[int, int]:
+    """Return what wallets won at the table (lost: below zero) in rounds and their corrections since its last close, and
+    what pay slips issued since then are worth. One statement."""
     ids = {part: books[f"table:{table.code}:{part}"].id for part in ("bank", "guests", "commission")}
     with connection.cursor() as cursor:
-        cursor.execute(_WALLETS, {"table": table.id, "closer": CountKind.CLOSER.value, **ids})
-        (net,) = cursor.fetchone()
-    return int(net)
+        cursor.execute(_SINCE_CLOSE, {"table": table.id, "closer": CountKind.CLOSER.value, **ids})
+        net, slips = cursor.fetchone()
+    return int(net), int(slips)
 
 
 def last_closer(table: Table) -> int | None:

@@ -20,7 +20,7 @@ from settlement.ledger.accounts import (
     share_day,
 )
 from settlement.ledger.holds import Held, NewHold, end_holds, hold, open_holds
-from settlement.ledger.journals import NewJournal, Posting, post, reversal_of
+from settlement.ledger.journals import NewJournal, Posting, post, posted_as, reversal_of
 
 __all__ = [
     "Balance",
@@ -37,6 +37,7 @@ __all__ = [
     "open_holds",
     "open_wallet",
     "post",
+    "posted_as",
     "reversal_of",
     "share_day",
 ]

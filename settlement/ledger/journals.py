@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from types import MappingProxyType
 from typing import Any
@@ -105,40 +105,54 @@ def post(
 def reversal_of(ids: Sequence[UUID], *, gaming_day: date) -> list[NewJournal]:
     """Return the journals that take these back exactly, posted in ``gaming_day``; in the order of ``ids``.
 
-    A journal is reversed at most once, and no reversal is reversed: the database refuses both.
+    A journal is reversed at most once, and no reversal is reversed: the database refuses both. One statement.
     """
+    return [
+        replace(
+            journal,
+            kind="round_reversal",
+            key=f"reversal:{journal.key}",
+            gaming_day=gaming_day,
+            orig_day=day if (day := journal.orig_day or journal.gaming_day) != gaming_day else None,
+            postings=tuple(
+                Posting(posting.account, -posting.amount, posting.wager) for posting in journal.postings
+            ),
+            reverses=id,
+        )
+        for id, journal in zip(ids, posted_as(ids), strict=True)
+    ]
+
+
+_POSTED = """
+SELECT j.id, j.kind, j.key, j.gaming_day, j.currency, j.round, j.reverses_id, j.orig_day,
+       array_agg(a.code ORDER BY e.ordinal), array_agg(e.amount ORDER BY e.ordinal),
+       array_agg(e.wager ORDER BY e.ordinal)
+  FROM settlement_journal j JOIN settlement_entry e ON e.journal_id = j.id
+  JOIN settlement_account a ON a.id = e.account_id
+ WHERE j.id = ANY(%s) GROUP BY j.id
+"""
+
+
+def posted_as(ids: Sequence[UUID]) -> list[NewJournal]:
+    """Return these journals as they were posted, in the order of ``ids``. One statement."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT j.id, j.key, j.currency, j.round, coalesce(j.orig_day, j.gaming_day),
-                   array_agg(a.code ORDER BY e.ordinal), array_agg(e.amount ORDER BY e.ordinal),
-                   array_agg(e.wager ORDER BY e.ordinal)
-            FROM settlement_journal j
-            JOIN settlement_entry e ON e.journal_id = j.id
-            JOIN settlement_account a ON a.id = e.account_id
-            WHERE j.id = ANY(%s)
-            GROUP BY j.id
-            """,
-            [list(ids)],
+        cursor.execute(_POSTED, [list(ids)])
+        found = {row[0]: row[1:] for row in cursor.fetchall()}
+    return [
+        NewJournal(
+            kind=kind,
+            key=key,
+            gaming_day=day,
+            currency=currency,
+            postings=tuple(Posting(*posting) for posting in zip(codes, amounts, wagers, strict=True)),
+            round=round,
+            reverses=reverses,
+            orig_day=orig_day,
         )
-        found = {row[0]: row for row in cursor.fetchall()}
-    reversals = []
-    for id in ids:
-        _, key, currency, round, day, codes, amounts, wagers = found[id]
-        postings = zip(codes, amounts, wagers, strict=True)
-        reversals.append(
-            NewJournal(
-                kind="round_reversal",
-                key=f"reversal:{key}",
-                gaming_day=gaming_day,
-                orig_day=day if day != gaming_day else None,
-                currency=currency,
-                postings=tuple(Posting(code, -amount, wager) for code, amount, wager in postings),
-                round=round,
-                reverses=id,
-            )
+        for kind, key, day, currency, round, reverses, orig_day, codes, amounts, wagers in map(
+            found.__getitem__, ids
         )
-    return reversals
+    ]
 
 
 # -- the steps of a post -----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from __future__ import annotations
 from django.db import models
 
 from settlement.models.cash import INWARD, CashAct, CashKind, Means
-from settlement.models.counts import Count, Counting, CountKind, Drop, Float, Grade
+from settlement.models.counts import Count, Counting, CountKind, Drop, Float, FormulaDate, Grade
 from settlement.models.days import DayJob, DayState, GamingDay, Report, ReportFile, Shift
 from settlement.models.external import CashierSystem, ExternalCall, ExternalHold
 from settlement.models.ledger import Account, AccountKind, Entry, Hold, Journal, JournalKind
@@ -80,6 +80,7 @@ __all__ = [
     "ExternalCall",
     "ExternalHold",
     "Float",
+    "FormulaDate",
     "GamingDay",
     "Grade",
     "Hold",
@@ -128,7 +129,7 @@ APPEND_ONLY: tuple[type[models.Model], ...] = (
     Line,
     Count,
     Float,
-    Drop,
+    FormulaDate,
     CashAct,
     Message,
     EndpointChange,
@@ -166,6 +167,7 @@ CHANGES: dict[type[models.Model], tuple[str, ...]] = {
     Account: ("balance", "held", "version"),
     Hold: ("ended_at", "outcome"),
     Counting: ("state", "accepted_id", "ended_at"),
+    Drop: ("withdrawn_by_id", "withdrawn_at", "withdrawn_reason", "journal_back_id", "variance_back_id"),
     OutsideLine: ("match_id",),
     Series: ("last",),
     Slip: ("state", "series_id", "number", "cage"),
@@ -182,6 +184,8 @@ CHANGES: dict[type[models.Model], tuple[str, ...]] = {
         "void_reason",
         "void_in_chips",
         "void_journal_id",
+        "void_clearing_id",
+        "superseded_by_id",
     ),
     GamingDay: (
         "state",

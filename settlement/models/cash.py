@@ -19,6 +19,7 @@ class CashKind(models.TextChoices):
     BUY_IN = "buy_in"
     CHIP_SALE = "chip_sale"
     CHIP_REDEMPTION = "chip_redemption"
+    PAY_SLIP_PAID = "pay_slip_paid"
 
 
 class Means(models.TextChoices):
@@ -77,7 +78,7 @@ class CashAct(models.Model):
             models.CheckConstraint(condition=Q(means__in=Means.values), name="cash_act_means_known"),
             models.CheckConstraint(
                 condition=Q(kind__in=INWARD, direction="in")
-                | Q(kind__in=["withdrawal", "chip_redemption"], direction="out"),
+                | Q(kind__in=["withdrawal", "chip_redemption", "pay_slip_paid"], direction="out"),
                 name="cash_act_kind_has_its_direction",
             ),
             models.CheckConstraint(
@@ -86,7 +87,7 @@ class CashAct(models.Model):
                 name="cash_act_at_a_table_or_a_cage",
             ),
             models.CheckConstraint(
-                condition=Q(kind__in=["deposit", "withdrawal"], lines=[])
+                condition=Q(kind__in=["deposit", "withdrawal", "pay_slip_paid"], lines=[])
                 | Q(
                     amount=Func(
                         F("lines"),

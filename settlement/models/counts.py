@@ -141,10 +141,10 @@ class Float(models.Model):
 
     ``count`` is the one that was taken as true and ``expected`` what the books said before it (None at a first
     opening). ``journal`` moved the chips between ``cage`` and table; None where the float stayed locked on the table
-    (``cage`` is empty). ``clearing``, ``chips_left`` and ``variance`` were posted beside it, where there was anything
-    to post. The versions are those of the table's accounts when all of that was done: what came later belongs to the
-    next float. ``gaming_day`` is the day whose figures it ends (an opener begins), which for a rollover is the day
-    before it was counted.
+    (``cage`` is empty). ``clearing``, ``slip_clearing``, ``chips_left`` and ``variance`` were posted beside it, where
+    there was anything to post. The versions are those of the table's accounts when all of that was done: what came
+    later belongs to the next float. ``gaming_day`` is the day whose figures it ends (an opener begins), which for a
+    rollover is the day before it was counted.
 
     ``grade`` is by the limits in force from ``limits_from``. ``held`` lists rounds that wait for a person at the
     close, with what their holds lock, ``[[round, number, minor units], …]``. ``missing`` are device numbers that had
@@ -159,6 +159,7 @@ class Float(models.Model):
     cage = models.CharField(max_length=20, blank=True)
     journal = models.OneToOneField(Journal, on_delete=models.PROTECT, related_name="+", null=True)
     clearing = models.OneToOneField(Journal, on_delete=models.PROTECT, related_name="+", null=True)
+    slip_clearing = models.OneToOneField(Journal, on_delete=models.PROTECT, related_name="+", null=True)
     chips_left = models.OneToOneField(Journal, on_delete=models.PROTECT, related_name="+", null=True)
     variance = models.OneToOneField(Journal, on_delete=models.PROTECT, related_name="+", null=True)
     bank_version = models.BigIntegerField()
@@ -188,7 +189,8 @@ class Float(models.Model):
             models.CheckConstraint(condition=Q(kind__in=FLOAT_KINDS), name="float_kind_known"),
             models.CheckConstraint(condition=Q(grade__in=Grade.values), name="float_grade_known"),
             models.CheckConstraint(
-                condition=Q(kind="closer") | Q(clearing=None, chips_left=None, held=[], missing={}),
+                condition=Q(kind="closer")
+                | Q(clearing=None, slip_clearing=None, chips_left=None, held=[], missing={}),
                 name="float_cleared_at_the_close",
             ),
             models.CheckConstraint(
@@ -207,12 +209,13 @@ class Drop(models.Model):
     the box before it.
 
     ``recorded`` is what was recorded as put in, the estimated drop; the difference from ``count`` is ``variance``.
-    ``journal`` brought what was counted to the vault of ``cage``; None for an empty box.
+    ``journal`` brought what was counted to the vault of ``cage``; None for an empty box. A count of the wrong box is
+    ``withdrawn``: what it posted is posted back (``journal_back``, ``variance_back``), and the box waits again.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
     session = models.ForeignKey(TableSession, on_delete=models.PROTECT, related_name="+")
-    until = models.OneToOneField(Float, on_delete=models.PROTECT, related_name="+")
+    until = models.ForeignKey(Float, on_delete=models.PROTECT, related_name="+")
     count = models.OneToOneField(Count, on_delete=models.PROTECT, related_name="+")
     recorded = models.BigIntegerField()
     cage = models.CharField(max_length=20)
@@ -222,9 +225,47 @@ class Drop(models.Model):
     grade = models.CharField(max_length=10, choices=Grade.choices, blank=True, default=Grade.NONE)
     limits_from = models.DateField(null=True)
     accepted_at = models.DateTimeField()
+    withdrawn_by = models.ForeignKey(
+        Person, on_delete=models.PROTECT, related_name="+", null=True, db_index=False
+    )
+    withdrawn_at = models.DateTimeField(null=True)
+    withdrawn_reason = models.CharField(max_length=500, blank=True)
+    journal_back = models.OneToOneField(Journal, on_delete=models.PROTECT, related_name="+", null=True)
+    variance_back = models.OneToOneField(Journal, on_delete=models.PROTECT, related_name="+", null=True)
 
     class Meta:
         constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["until"], condition=Q(withdrawn_at=None), name="drop_counted_once_unless_withdrawn"
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    withdrawn_at=None,
+                    withdrawn_by=None,
+                    withdrawn_reason="",
+                    journal_back=None,
+                    variance_back=None,
+                )
+                | Q(withdrawn_at__isnull=False, withdrawn_by__isnull=False)
+                & ~Q(withdrawn_reason="")
+                & (Q(journal=None, journal_back=None) | Q(journal__isnull=False, journal_back__isnull=False))
+                & (
+                    Q(variance=None, variance_back=None)
+                    | Q(variance__isnull=False, variance_back__isnull=False)
+                ),
+                name="drop_withdrawn_whole",
+            ),
             models.CheckConstraint(condition=Q(grade__in=Grade.values), name="drop_grade_known"),
             models.CheckConstraint(condition=Q(recorded__gte=0), name="drop_recorded_not_negative"),
         ]
+
+
+class FormulaDate(models.Model):
+    """The gaming day from which on a version of the rundown's formula is in force in this house.
+
+    Written by the migration that brings a version to a house that has days already: those keep the one before. A house
+    without a row for a version has had it from its first day on.
+    """
+
+    version = models.SmallIntegerField(primary_key=True)
+    from_day = models.DateField()

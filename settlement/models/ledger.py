@@ -85,6 +85,7 @@ class JournalKind(models.TextChoices):
     BUY_IN = "buy_in"
     VARIANCE = "variance"
     WALLET_CLEARING = "wallet_clearing"
+    SLIP_CLEARING = "slip_clearing"
     CHIPS_LEFT = "chips_left"
     ROUND = "round"
     ROUND_REVERSAL = "round_reversal"

@@ -64,7 +64,8 @@ class Settlement(models.Model):
     them; ``inputs`` what judging took from outside the record: ``{"bank": amount or null, "not_in_play":
     [wager, …]}``. ``journal`` is None where every wager pushed or the round is void. ``shortfall`` is the
     journal of what wallets could not pay. A revision takes back what came before it by ``reversal`` and
-    ``shortfall_reversal``, and says ``because`` of which decision, or which two people.
+    ``shortfall_reversal``, unless it ``changes_nothing``: then the journals of the one before are its own, and nothing
+    is posted or told. It says ``because`` of which decision, or which two people.
     """
 
     class Outcome(models.TextChoices):
@@ -78,11 +79,12 @@ class Settlement(models.Model):
     sheet = models.ForeignKey(
         RuleSheet, on_delete=models.PROTECT, related_name="+", null=True, db_index=False
     )
-    journal = models.OneToOneField(Journal, on_delete=models.PROTECT, related_name="+", null=True)
-    shortfall = models.OneToOneField(Journal, on_delete=models.PROTECT, related_name="+", null=True)
+    journal = models.ForeignKey(Journal, on_delete=models.PROTECT, related_name="+", null=True)
+    shortfall = models.ForeignKey(Journal, on_delete=models.PROTECT, related_name="+", null=True)
     reversal = models.OneToOneField(Journal, on_delete=models.PROTECT, related_name="+", null=True)
     shortfall_reversal = models.OneToOneField(Journal, on_delete=models.PROTECT, related_name="+", null=True)
     supersedes = models.OneToOneField("self", on_delete=models.PROTECT, related_name="+", null=True)
+    changes_nothing = models.BooleanField(default=False)
     because = models.UUIDField(null=True)
     acted_by = models.ForeignKey(
         Person, on_delete=models.PROTECT, related_name="+", null=True, db_index=False
@@ -109,6 +111,19 @@ class Settlement(models.Model):
             models.CheckConstraint(
                 condition=Q(revision__gt=1) | Q(reversal=None, shortfall_reversal=None),
                 name="settlement_first_takes_nothing_back",
+            ),
+            models.UniqueConstraint(
+                fields=["journal"], condition=Q(changes_nothing=False), name="settlement_journal_posted_once"
+            ),
+            models.UniqueConstraint(
+                fields=["shortfall"],
+                condition=Q(changes_nothing=False),
+                name="settlement_shortfall_posted_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(changes_nothing=False)
+                | Q(revision__gt=1, reversal=None, shortfall_reversal=None),
+                name="settlement_that_changes_nothing_moves_nothing",
             ),
             models.CheckConstraint(
                 condition=Q(outcome="voided", journal=None, house_net=0)

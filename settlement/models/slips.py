@@ -201,8 +201,9 @@ class PaySlip(models.Model):
     ``line`` is that wager's of ``settlement``. ``settled_before`` is what the guest has of it already: the wager's net
     in the last revision that was settled in chips or by a pay slip (0 where none was), so ``amount`` = the line's net −
     ``settled_before``: who lost 100 and is found to have won 100 is owed 200. Either a person paid (``paid_by``, above
-    the property's limit with ``paid_second``), or a cashier system (``paid_key``). ``void_in_chips``: it is
-    void because the table paid after all.
+    the property's limit with ``paid_second``), or a cashier system (``paid_key``). Either a person voided it, with a
+    reason, or the later revision ``superseded_by`` did. ``void_in_chips``: it is void because the table paid after all.
+    ``void_clearing`` brought back what the close of its table had cleared with the cage for it.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
@@ -238,6 +239,10 @@ class PaySlip(models.Model):
     void_reason = models.CharField(max_length=500, blank=True)
     void_in_chips = models.BooleanField(default=False)
     void_journal = models.OneToOneField(Journal, on_delete=models.PROTECT, related_name="+", null=True)
+    void_clearing = models.OneToOneField(Journal, on_delete=models.PROTECT, related_name="+", null=True)
+    superseded_by = models.ForeignKey(
+        Settlement, on_delete=models.PROTECT, related_name="+", null=True, db_index=False
+    )
 
     class Meta:
         constraints: ClassVar = [
@@ -253,20 +258,23 @@ class PaySlip(models.Model):
                 condition=Q(
                     state="issued", cage="", paid_by=None, paid_second=None, paid_key=None, paid_at=None,
                     payment_journal=None, voided_by=None, voided_at=None, void_reason="", void_in_chips=False,
-                    void_journal=None,
+                    void_journal=None, void_clearing=None, superseded_by=None,
                 )
                 | Q(
                     state="paid", paid_at__isnull=False, payment_journal__isnull=False, voided_by=None,
-                    voided_at=None, void_reason="", void_in_chips=False, void_journal=None,
+                    voided_at=None, void_reason="", void_in_chips=False, void_journal=None, void_clearing=None,
+                    superseded_by=None,
                 )
                 & ~Q(cage="")
                 & (Q(paid_by__isnull=False, paid_key=None) | Q(paid_by=None, paid_key__isnull=False))
                 | Q(
                     state="void", cage="", paid_by=None, paid_second=None, paid_key=None, paid_at=None,
-                    payment_journal=None, voided_by__isnull=False, voided_at__isnull=False,
-                    void_journal__isnull=False,
+                    payment_journal=None, voided_at__isnull=False, void_journal__isnull=False,
                 )
-                & ~Q(void_reason=""),
+                & (
+                    Q(voided_by__isnull=False, superseded_by=None) & ~Q(void_reason="")
+                    | Q(voided_by=None, superseded_by__isnull=False, void_reason="", void_in_chips=False)
+                ),
                 name="pay_slip_paid_or_void_once",
             ),
             models.CheckConstraint(

@@ -195,7 +195,7 @@ _JOURNALS = """
 SELECT j.id, j.key, j.currency, j.round, count(s.id),
        (SELECT coalesce(sum(e.amount), 0)::bigint FROM settlement_entry e WHERE e.journal_id = j.id AND e.amount > 0)
   FROM settlement_journal j
-  LEFT JOIN settlement_settlement s ON j.round = s.round_id
+  LEFT JOIN settlement_settlement s ON j.round = s.round_id AND NOT s.changes_nothing
        AND j.id IN (s.journal_id, s.shortfall_id, s.reversal_id, s.shortfall_reversal_id)
  WHERE j.id >= %(low)s AND j.id < %(high)s AND j.kind IN ('round', 'round_reversal', 'hold_shortfall')
  GROUP BY j.id ORDER BY j.id

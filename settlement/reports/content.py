@@ -11,7 +11,7 @@ from django.conf import settings
 
 from casino import events
 from casino.models import Person, Table
-from settlement import floats
+from settlement import days, floats
 from settlement.days import formula
 from settlement.models import CountKind, GamingDay, Report, Shift
 from settlement.reports import figures, layout, tray
@@ -66,7 +66,7 @@ def _content(kind: str, span: Span, *, signed: Sequence[Person], whole: bool) ->
     tables = _tables(span, sessions=sessions, moved=moved, whole=whole, hidden=hidden)
     counts = figures.counts(span, whole=whole)
     thai, english = TITLES[kind]
-    formula_ = formula.in_force(span.day)
+    formula_ = formula.in_force(span.day, second_from=days.second_formula_from())
     return {
         "report": kind,
         "version": VERSION,

@@ -306,6 +306,7 @@ SELECT j.id::text, j.kind, j.gaming_day::text, j.orig_day::text, j.round::text, 
        j.recorded_at
   FROM settlement_journal j LEFT JOIN settlement_settlement s
     ON j.id IN (s.journal_id, s.reversal_id, s.shortfall_id, s.shortfall_reversal_id) AND s.round_id = j.round
+       AND NOT s.changes_nothing
  WHERE {what} ORDER BY j.recorded_at, j.id
 """
 _LATE_NAMES = (

@@ -47,6 +47,7 @@ FIGURES: dict[str, tuple[str, str]] = {
     "opener": ("ชิปเปิดโต๊ะ", "opener"),
     "fills": ("เบิกชิป", "fills"),
     "credits": ("คืนชิป", "credits"),
+    "slips": ("ใบจ่าย", "pay slips"),
     "drop": ("เงินในกล่อง", "drop"),
     "closer": ("ชิปปิดโต๊ะ", "closer"),
     "takes": ("เก็บจากผู้เล่น", "takes"),

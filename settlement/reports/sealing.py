@@ -17,6 +17,7 @@ from settlement.days import Fixed, checklist, shifts
 from settlement.models import DayJob, GamingDay, Report, ReportFile, Shift
 from settlement.models.days import LONGEST_SHIFT
 from settlement.reports import content, layout, page, spreadsheet
+from settlement.slips import under_way
 
 
 def seal_day(*, day: date, by: Person, second: Person) -> Report:
@@ -36,10 +37,12 @@ def seal_day(*, day: date, by: Person, second: Person) -> Report:
 
 
 def close_shift(*, shift: UUID, by: Person, second: Person) -> Report:
-    """Close the running shift with its report; return the report. Refuses as ``days.shifts.close`` does."""
+    """Close the running shift with its report; return the report. Refuses as ``days.shifts.close`` does, and
+    ``slip_in_transit`` while chips of any table are under way."""
     shifts.require_in_charge(by, second)
     row = shifts.hold(shift)
     shifts.signers_may_close(row, by=by, second=second)
+    under_way.require_no_chips_in_transit()
     now = events.current().now
     told = content.of_shift(row, signed=(by, second), until=now)
     report, fixed = _fix(told, kind=Report.Kind.SHIFT, day=row.day, shift=row)

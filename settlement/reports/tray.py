@@ -40,6 +40,7 @@ def lines(rundown: OfDay) -> dict[str, dict[str, Any]]:
     for name, part, grade, source in (
         ("fills", "fills", COUNTED, "slips"),
         ("credits", "credits", COUNTED, "slips"),
+        ("slips", "slips", COUNTED, "slips"),
         ("estimated_drop", "buy_ins", ESTIMATED, "buy_ins"),
         ("takes", "takes", RULED, "lines"),
         ("pays", "pays", RULED, "lines"),

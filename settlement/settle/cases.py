@@ -19,7 +19,9 @@ from casino.rounds import Recorded
 from settlement import external, rule_sheets
 from settlement.external import Kept, System
 from settlement.ledger import Held
+from settlement.rules import payouts
 from settlement.rules.house import HouseRules
+from settlement.rules.payouts import Verdict
 from settlement.settle.lines import BANK
 
 
@@ -111,6 +113,25 @@ class Case:
     def bank_measured(self) -> bool:
         """Whether the banker was asked for the bank: what was set aside then is the bank, also nothing."""
         return BANK in self.touched or any(wager == BANK for wager, _ in self.refused)
+
+    def uncovered(self, verdict: Verdict) -> list[tuple[str, str, int, str]]:
+        """Return the wallets' wagers that met cards without their exposure set aside, with the reason."""
+        found = []
+        for line in verdict.lines:
+            assert self.house is not None
+            exposure = payouts.exposure(line.stake, self.house)
+            owner = line.owner.ref
+            if line.owner.kind != "account" or not exposure or self.set_aside(line.wager, owner) >= exposure:
+                continue
+            found.append((line.wager, f"{owner}:wallet", exposure, self._why_uncovered(line.wager, owner)))
+        return found
+
+    def _why_uncovered(self, wager: str, owner: str) -> str:
+        if self.set_aside(wager, owner):
+            return "changed_since"  # something is set aside, for the bet that stood there before
+        if (wager, owner) in self.refused:
+            return "refused"
+        return "changed_since" if wager in self.touched or wager in self.ruled() else "offline"
 
     @property
     def written(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -18,11 +18,10 @@ from settlement import days, ledger, webhooks
 from settlement.external import Dues
 from settlement.ledger import Balance, NewJournal
 from settlement.models import Settlement
-from settlement.rules import payouts
 from settlement.rules.payouts import Verdict
 from settlement.settle import elsewhere, judgement, lines, postings, telling, writing
 from settlement.settle.cases import Case
-from settlement.settle.history import History
+from settlement.settle.history import History, kept_of
 from settlement.settle.judgement import Inputs
 from settlement.settle.writing import Revision
 from settlement.webhooks import Owed
@@ -67,7 +66,9 @@ class Docket:
         self.dues = Dues(now=act.now)
         self.tables: dict[UUID, str] = {}
 
-    def lock_accounts(self, heard: Sequence[Case], *, and_those_of: History | None = None) -> None:
+    def lock_accounts(
+        self, heard: Sequence[Case], *, and_those_of: History | None = None, and_also: Collection[str] = ()
+    ) -> None:
         """Lock whatever may move, by currency (a house keeps one; another would be another statement)."""
         by_currency: dict[str, set[str]] = {}
         for case in heard:
@@ -77,7 +78,7 @@ class Docket:
             if and_those_of is not None:
                 wallets |= and_those_of.wallets
                 codes |= and_those_of.mirrors
-            codes |= wallets | case.mirrors()
+            codes |= wallets | case.mirrors() | set(and_also)
             if wallets:
                 codes.add(f"suspense:shortfall:{case.table}")
         for currency, codes in sorted(by_currency.items()):
@@ -187,7 +188,8 @@ class Docket:
         because: UUID | None,
         people: tuple[Person | None, Person | None],
     ) -> None:
-        """Take down a later revision: the one before reversed, the new judgement posted."""
+        """Take down a later revision: the one before reversed, the new judgement posted; where no line changes, the
+        journals of the one before stay its own."""
         if case.house is None:
             raise Refusal("round_not_settled")
         now = judgement.inputs_of(case, self.balances, available=self.free)
@@ -196,11 +198,17 @@ class Docket:
         if verdict.outcome not in ("settled", "voided"):
             raise Refusal("round_held", reasons=list(verdict.reasons))
         number = before.revision + 1
+        stored = lines.of_verdict(verdict, table=case.table, elsewhere=inputs.elsewhere)
+        kept: dict[str, tuple[UUID, NewJournal]] | None = None
+        if (verdict.outcome, [list(line) for line in stored]) == (before.outcome, history.lines):
+            kept = kept_of(before)
         moved = [journal for journal in (before.journal_id, before.shortfall_id) if journal is not None]
-        back = ledger.reversal_of(moved, gaming_day=self.today) if moved else []
-        journals = self._journals(
-            case, verdict, inputs, number=number, back=back, gaming_day=self.today, given=history.given
-        )
+        journals: dict[str, NewJournal] = {}
+        if kept is None:
+            back = ledger.reversal_of(moved, gaming_day=self.today) if moved else []
+            journals = self._journals(
+                case, verdict, inputs, number=number, back=back, gaming_day=self.today, given=history.given
+            )
         acted_by, approved_by = people
         revision = self._enter(
             case, verdict, inputs, number=number, gaming_day=before.gaming_day, journals=journals
@@ -208,7 +216,10 @@ class Docket:
         revision.cites, revision.supersedes, revision.because = cites, before.id, because
         revision.acted_by = acted_by.id if acted_by else None
         revision.approved_by = approved_by.id if approved_by else None
-        if case.systems:
+        revision.kept = kept
+        revision.unmoved = history.unmoved_by(stored)
+        revision.told_as = history.told
+        if case.systems and kept is None:
             elsewhere.amended(self.dues, case, verdict, inputs, revision=number, because=because)
 
     def _journals(
@@ -268,20 +279,16 @@ class Docket:
         gaming_day: date,
         journals: dict[str, NewJournal],
     ) -> Revision:
-        table, theirs = case.table, inputs.elsewhere
-        stored = [lines.of_line(line, table=table, elsewhere=theirs) for line in verdict.lines]
-        if verdict.bank is not None:
-            stored.append(lines.of_bank(verdict.bank, table=table, elsewhere=theirs))
         revision = Revision(
             id=events.uuid7(self.act.now),
             case=case,
             number=number,
             verdict=verdict,
-            lines=lines.written(stored),
+            lines=lines.written(lines.of_verdict(verdict, table=case.table, elsewhere=inputs.elsewhere)),
             gaming_day=gaming_day,
             inputs=inputs.written(),
             journals=journals,
-            uncovered=self._uncovered(case, verdict) if number == 1 else [],
+            uncovered=case.uncovered(verdict) if number == 1 else [],
         )
         self.revisions.append(revision)
         assert case.record is not None
@@ -295,18 +302,6 @@ class Docket:
             )
         )
         return revision
-
-    def _uncovered(self, case: Case, verdict: Verdict) -> list[tuple[str, str, int, str]]:
-        """Return the wallets' wagers that met cards without their exposure set aside, with the reason."""
-        found = []
-        for line in verdict.lines:
-            assert case.house is not None
-            exposure = payouts.exposure(line.stake, case.house)
-            owner = line.owner.ref
-            if line.owner.kind != "account" or not exposure or case.set_aside(line.wager, owner) >= exposure:
-                continue
-            found.append((line.wager, f"{owner}:wallet", exposure, _why_uncovered(case, line.wager, owner)))
-        return found
 
     def _day_of(self, case: Case) -> date:
         """The gaming day in which the bets closed; it decides, not the day on which the round is settled."""
@@ -341,6 +336,10 @@ class Docket:
         for (revision, part, journal), journal_id in zip(entered, posted, strict=True):
             ids[revision.id, part] = journal_id
             described[revision.id].append(journal.described(journal_id))
+        for revision in self.revisions:
+            for part, (journal_id, journal) in (revision.kept or {}).items():
+                ids[revision.id, part] = journal_id
+                described[revision.id].append(journal.described(journal_id))
         if self.revisions:
             writing.insert(self.revisions, ids, now=self.act.now)
         self.dues.write()
@@ -383,16 +382,9 @@ class Docket:
                 "approved_by": str(revision.approved_by) if revision.approved_by else None,
                 "uncovered": [list(row) for row in revision.uncovered],
                 "journals": journals,
+                **({"changes_nothing": 1} if revision.changes_nothing else {}),
             },
         )
 
     def _fact(self, action: str, case: Case, data: dict[str, Any]) -> Fact:
         return Fact(action, f"rounds/{case.id}", data, table=case.table, round=case.id)
-
-
-def _why_uncovered(case: Case, wager: str, owner: str) -> str:
-    if case.set_aside(wager, owner):
-        return "changed_since"  # something is set aside, for the bet that stood there before
-    if (wager, owner) in case.refused:
-        return "refused"
-    return "changed_since" if wager in case.touched or wager in case.ruled() else "offline"

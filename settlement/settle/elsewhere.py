@@ -16,7 +16,7 @@ from django.db import connection
 
 from casino import events
 from settlement import external
-from settlement.external import Dues, Kept, Question, Result
+from settlement.external import Dues, Kept, Question, Result, Settled
 from settlement.rules import payouts
 from settlement.rules.payouts import Verdict
 from settlement.settle.cases import Case
@@ -114,9 +114,13 @@ def settled(dues: Dues, case: Case, verdict: Verdict, inputs: Inputs) -> None:
 def amended(
     dues: Dues, case: Case, verdict: Verdict, inputs: Inputs, *, revision: int, because: UUID | None
 ) -> None:
-    """Owe what a later revision came to: what was told last is taken back, once, and the new result told."""
+    """Owe what a later revision came to: what was told last is taken back, once, and the new result told; to the
+    owners whose sum changed. The others' bets stay as they were told."""
     told = external.told(case.id)
-    results = _results(case, verdict, inputs)
+    results = dict(_results(case, verdict, inputs))
+    unmoved = _unmoved(told, results)
+    told = {wager: last for wager, last in told.items() if last.kept.account not in unmoved}
+    results = {wager: result for wager, result in results.items() if result.account not in unmoved}
     dispute = _dispute(case.id) if because is not None and told else None
     reason = "dispute_upheld" if because is not None else "corrected"
     for wager, last in sorted(told.items()):
@@ -127,6 +131,19 @@ def amended(
         last_told = told.get(wager)
         same_guest = last_told is not None and last_told.kept.account == result.account
         dues.settle(last_told.kept if last_told and same_guest else None, result, revision=revision)
+
+
+def _unmoved(told: Mapping[str, Settled], results: Mapping[str, Result]) -> set[str]:
+    """Return the owners who were told of all their bets, and whose sum is the same."""
+    before: dict[str, int] = {}
+    for last in told.values():
+        before[last.kept.account] = before.get(last.kept.account, 0) + last.net
+    after = dict.fromkeys(before, 0)
+    for wager, result in results.items():
+        if wager not in told:
+            before.pop(result.account, None)
+        after[result.account] = after.get(result.account, 0) + result.net
+    return {owner for owner, net in before.items() if after[owner] == net}
 
 
 def _results(case: Case, verdict: Verdict, inputs: Inputs) -> Mapping[str, Result]:

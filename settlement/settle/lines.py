@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from casino import cards
-from settlement.rules.payouts import BankLine, Line
+from settlement.rules.payouts import BankLine, Line, Verdict
 
 BANK = "bank"
 """Wager and hand of the line that carries a player-banker's result."""
@@ -103,3 +103,20 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=F
 def lines_sha256(stored: Sequence[Sequence[Any]]) -> str:
     """Return the SHA-256, in hexadecimal, of lines in the order of their ordinals."""
     return hashlib.sha256(written(stored).encode()).hexdigest()
+
+
+def of_verdict(verdict: Verdict, *, table: str, elsewhere: Mapping[str, str] = HERE) -> list[tuple[Any, ...]]:
+    """Return every line of a verdict as stored, a banker's last."""
+    stored = [of_line(line, table=table, elsewhere=elsewhere) for line in verdict.lines]
+    if verdict.bank is not None:
+        stored.append(of_bank(verdict.bank, table=table, elsewhere=elsewhere))
+    return stored
+
+
+def sums_of(stored: Sequence[tuple[Any, ...]]) -> dict[str, int]:
+    """Return what stored lines come to, by account, in minor units."""
+    account, net = LINE_FIELDS.index("account"), LINE_FIELDS.index("net")
+    found: dict[str, int] = {}
+    for line in stored:
+        found[line[account]] = found.get(line[account], 0) + line[net]
+    return found

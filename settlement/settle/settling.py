@@ -13,6 +13,7 @@ from settlement import days, ledger
 from settlement.models import Settlement
 from settlement.settle import cases, docket, history
 from settlement.settle.docket import Docket, Settled
+from settlement.slips import voiding
 
 refusals.register(
     "round_held", 409, "The round is held; a supervisor settles the doubt first.", "รอบนี้ค้าง ให้หัวหน้าชี้ขาดก่อน"
@@ -72,9 +73,10 @@ def correct(
     """Settle a finished round anew: the fold of what was not late and the late acts it cites (RoundEvent ids).
 
     A correction is one revision: what the one before moved is taken back and the new judgement posted, in one
-    transaction. It needs a decision (``because``) or two different people. Refuses ``round_not_settled``,
-    ``round_held`` with the reasons where the new fold is in doubt, ``sod_violation``, ``invalid_value`` for an act
-    that is no late event of the round, and for a ruling of a bet without a decision. Must run in an act.
+    transaction; a pay slip that was not paid is taken back with it. Where no line changes, nothing is posted, told or
+    taken back. It needs a decision (``because``) or two different people. Refuses ``round_not_settled``, ``round_held``
+    with the reasons where the new fold is in doubt, ``sod_violation``, ``invalid_value`` for an act that is no late
+    event of the round, and for a ruling of a bet without a decision. Must run in an act.
     """
     act = events.current()
     if because is None:
@@ -98,7 +100,8 @@ def correct(
         )
     ours = Docket(act=act, today=today)
     earlier = history.of(round_id)
-    ours.lock_accounts([case], and_those_of=earlier)
+    claimed = voiding.in_force(round_id)
+    ours.lock_accounts([case], and_those_of=earlier, and_also=voiding.moved_by(claimed))
     ours.amend(
         case,
         before=before,
@@ -110,6 +113,8 @@ def correct(
     ours.write()
     corrected = effective(round_id)
     assert corrected is not None
+    if not corrected.changes_nothing:
+        voiding.supersede(claimed, by=corrected.id)
     return corrected
 
 

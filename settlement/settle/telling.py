@@ -19,7 +19,12 @@ def of_hold(case: Case, reasons: Sequence[str]) -> Owed:
 
 def of_revision(revision: Revision, ids: Mapping[tuple[UUID, str], UUID]) -> list[Owed]:
     """Return what a revision came to: the round first, then for each wallet what was taken back, what it won or lost,
-    or that what was set aside is free again. ``ids`` are the posted journals by revision and part."""
+    or that what was set aside is free again. ``ids`` are the posted journals by revision and part.
+
+    A revision that changes nothing tells nothing, and of one that does only the owners whose sum changed are told.
+    """
+    if revision.changes_nothing:
+        return []
     case = revision.case
     corrected = revision.number > 1
     told = [
@@ -87,6 +92,9 @@ def _taken_back(revision: Revision, ids: Mapping[tuple[UUID, str], UUID]) -> lis
         if journal is None:
             continue
         for account, amount in sorted(_by_wallet(journal.postings).items()):
+            if account in revision.unmoved:
+                continue
+            reverses = revision.told_as.get(account) if part == "reversal" else journal.reverses
             found.append(
                 _owed(
                     "wallet.reversed",
@@ -94,7 +102,7 @@ def _taken_back(revision: Revision, ids: Mapping[tuple[UUID, str], UUID]) -> lis
                     {
                         "account": account,
                         "journal": str(ids[revision.id, part]),
-                        "reverses": str(journal.reverses),
+                        "reverses": _text(reverses or journal.reverses),
                         "amount": _money(amount, revision.case),
                         "decision": _text(revision.because),
                     },
@@ -134,7 +142,7 @@ def _paid(revision: Revision, ids: Mapping[tuple[UUID, str], UUID]) -> list[Owed
                 "wagers": [[wager, net] for code, wager, net, _ in lines if code == account],
             },
         )
-        for account in sorted(accounts)
+        for account in sorted(accounts - revision.unmoved)
     ]
 
 

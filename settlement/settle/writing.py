@@ -35,6 +35,15 @@ class Revision:
     because: UUID | None = None
     acted_by: UUID | None = None
     approved_by: UUID | None = None
+    kept: dict[str, tuple[UUID, NewJournal]] | None = None
+    unmoved: frozenset[str] = frozenset()
+    told_as: Mapping[str, UUID | None] = field(default_factory=dict)
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Every line is what it was: the journals of the revision before (``kept``, by part) stand, and nobody is told.
+        Where lines change, only the owners whose sum does are told: not those of the accounts ``unmoved``."""
+        return self.kept is not None
 
 
 _TYPES = {
@@ -63,15 +72,15 @@ _INSERT = f"""
 WITH settled AS (
     INSERT INTO settlement_settlement (id, round_id, revision, outcome, sheet_id, journal_id, shortfall_id, reversal_id,
         shortfall_reversal_id, supersedes_id, because, acted_by_id, approved_by_id, upto, cites, inputs, record_sha256,
-        house_net, currency, gaming_day, settled_at)
+        house_net, currency, gaming_day, settled_at, changes_nothing)
     SELECT n.id, n.round, n.revision, n.outcome, n.sheet, n.journal, n.shortfall, n.reversal, n.shortfall_reversal,
            n.supersedes, n.because, n.acted_by, n.approved_by, n.upto,
            ARRAY(SELECT jsonb_array_elements_text(n.cites)::bigint), n.inputs, n.record_sha256, n.house_net, n.currency,
-           n.gaming_day, %(now)s
+           n.gaming_day, %(now)s, n.changes_nothing
       FROM jsonb_to_recordset(%(settlements)s::jsonb) AS n (id uuid, round uuid, revision int, outcome text, sheet uuid,
            journal uuid, shortfall uuid, reversal uuid, shortfall_reversal uuid, supersedes uuid, because uuid,
            acted_by uuid, approved_by uuid, upto bigint, cites jsonb, inputs jsonb, record_sha256 text,
-           house_net bigint, currency text, gaming_day date)
+           house_net bigint, currency text, gaming_day date, changes_nothing boolean)
 ), uncovered AS (
     INSERT INTO settlement_uncovered (round_id, wager, account_code, exposure, reason, recorded_at)
     SELECT n.round, n.wager, n.account, n.exposure, n.reason, %(now)s
@@ -139,4 +148,5 @@ def _described(revision: Revision, ids: Mapping[tuple[UUID, str], UUID]) -> dict
         "house_net": revision.verdict.house_net,
         "currency": revision.case.currency,
         "gaming_day": revision.gaming_day.isoformat(),
+        "changes_nothing": revision.changes_nothing,
     }

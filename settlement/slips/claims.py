@@ -1,26 +1,26 @@
 """Pay slips: what a guest is owed for a wager that the table did not pay in chips, paid at the cage.
 
-A later revision of the round, or an open dispute, stops a pay slip: it is not paid, and can only be voided. The round's
-row is locked first, and what is its last revision and whether it is in dispute are read under that lock.
+A later revision of the round takes back what was not paid (``voiding``), and an open dispute stops it. The round's row
+is locked first, and what is its last revision and whether it is in dispute are read under that lock.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef
+
 from casino import cages, events, people, refusals
-from casino.events import Fact
 from casino.models import Person, Role, Round
 from casino.refusals import Refusal
-from settlement import days, ledger, settle, webhooks
+from settlement import days, ledger, settle
 from settlement.cashier import cash
+from settlement.cashier.cash import Booking, Cash
 from settlement.ledger import NewJournal, Posting
-from settlement.models import Line, PaySlip, PaySlipState, SeriesKind, Settlement
-from settlement.slips import numbers
-from settlement.webhooks import Owed
+from settlement.models import CashKind, Line, PaySlip, PaySlipState, SeriesKind, Settlement
+from settlement.slips import numbers, voiding
+from settlement.slips.voiding import Claim
 
 refusals.register(
     "round_in_dispute", 409, "The round is in dispute; its pay slips wait.", "รอบนี้มีข้อพิพาท ใบจ่ายต้องรอ"
@@ -37,14 +37,6 @@ refusals.register(
 )
 refusals.register("slip_paid", 409, "The pay slip was paid.", "ใบจ่ายนี้จ่ายไปแล้ว")
 refusals.register("slip_void", 409, "The pay slip is void.", "ใบจ่ายนี้ยกเลิกแล้ว")
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A pay slip after an act on it; ``receipt`` is the leaf hash of the act's entry."""
-
-    pay_slip: PaySlip
-    receipt: bytes
 
 
 def issue(*, round: UUID, wager: str, by: Person) -> Claim:
@@ -103,7 +95,7 @@ def issue(*, round: UUID, wager: str, by: Person) -> Claim:
         "currency": slip.currency,
         "gaming_day": slip.gaming_day.isoformat(),
     }
-    return _tell(slip, "pay_slip.issued", journal, slip.issue_journal_id, more)
+    return voiding.tell(slip, PaySlipState.ISSUED, journal, slip.issue_journal_id, more)
 
 
 def settled_before(*, nets: Mapping[int, int], slips: Sequence[PaySlip], last: int) -> int:
@@ -128,33 +120,61 @@ def settled_before(*, nets: Mapping[int, int], slips: Sequence[PaySlip], last: i
 
 
 def pay(
-    *, pay_slip: UUID, cage: str, by: Person | None, second: Person | None = None, key: UUID | None = None
+    *,
+    pay_slip: UUID,
+    cage: str,
+    by: Person | None,
+    second: Person | None = None,
+    key: UUID | None = None,
+    person: str = "",
 ) -> Claim:
-    """Pay the claim at ``cage``, once: by a cashier, above the property's limit with a second one, or by a cashier
-    system by its ``key`` (``by`` is None then) up to that limit.
+    """Pay the claim at ``cage``, once, to ``person`` (the cage's opaque reference): by a cashier, above the property's
+    limit with a second one, or by a cashier system by its ``key`` (``by`` is None then) up to that limit.
 
-    Refuses ``slip_paid``, ``slip_void``, ``round_in_dispute``, ``pay_slip_superseded``, ``second_person_needed``.
+    It is an act of cash. The vault pays for the table, whose tray kept the chips, so what was claimed waits in
+    ``suspense:clearing`` until the table closes. Refuses ``slip_paid``, ``slip_void``, ``round_in_dispute``,
+    ``pay_slip_superseded``, ``second_person_needed``, ``person_needed`` from the log's limit on.
     """
     act = events.current()
-    ledger.share_day([days.running()])
-    for person, code in ((by, "forbidden"), (second, "second_person_forbidden")):
-        if person is not None and (person.role != Role.CASHIER or not person.is_active):
+    today = days.running()
+    ledger.share_day([today])
+    for signer, code in ((by, "forbidden"), (second, "second_person_forbidden")):
+        if signer is not None and (signer.role != Role.CASHIER or not signer.is_active):
             raise Refusal(code)
     slip = _locked(pay_slip)
     people.different(slip.issued_by_id, by.id if by else None, second.id if second else None)
     _require_in_force(slip)
     if slip.round.in_dispute:
         raise Refusal("round_in_dispute")
-    last = settle.effective(slip.round_id)
-    if last is None or last.id != slip.settlement_id:
+    if superseded([slip]):
         raise Refusal("pay_slip_superseded")
     cash.require_second(amount=slip.amount, actor=by.id if by else None, second=second, limit="second_person")
     cages.require_open(cage)
-    vault = f"cage:{cage}:vault"
-    moves = [(_slips(slip), -slip.amount), (vault, slip.amount)]
-    moves += [(vault, -slip.amount), (f"external:cash:{cage}", slip.amount)]
+    handed = Cash(amount=slip.amount, person=person, document=voiding.number_of(slip))
+    cash.require_named(handed)
+    vault, outside = f"cage:{cage}:vault", f"external:cash:{cage}"
+    # One issued by the old formula stands in no clearing: its table found it as a surplus in its tray.
+    pays_for = f"suspense:clearing:{slip.table.code}" if days.counts_in_the_tray(slip.gaming_day) else vault
+    moves = [
+        (_slips(slip), -slip.amount),
+        (pays_for, slip.amount),
+        (vault, -slip.amount),
+        (outside, slip.amount),
+    ]
     journal = _journal(slip, "pay_slip_paid", moves)
-    (posted,) = ledger.post([journal])
+    locked = ledger.ensure_accounts(sorted({code for code, _ in moves}), currency=slip.currency)
+    booking = Booking(
+        kind=CashKind.PAY_SLIP_PAID,
+        key=journal.key,
+        cash=handed,
+        postings=journal.postings,
+        account=vault,
+        cage=cage,
+        actor=by.id if by else None,
+        approved_by=second,
+        round=slip.round_id,
+    )
+    posted = cash.book(booking, day=today, locked=locked).journal
     changes = {
         "state": PaySlipState.PAID,
         "cage": cage,
@@ -164,46 +184,30 @@ def pay(
         "paid_at": act.now,
         "payment_journal_id": posted,
     }
-    _change(slip, changes)
+    voiding.change(slip, changes)
     more = {"cage": cage, "second": str(second.id) if second else None, "key": str(key) if key else None}
-    return _tell(slip, "pay_slip.paid", journal, posted, more)
+    return voiding.tell(slip, PaySlipState.PAID, journal, posted, more)
 
 
 def void(*, pay_slip: UUID, by: Person, reason: str, paid_in_chips: bool = False) -> Claim:
     """Take the claim back, so that the amount is the guests' again; ``paid_in_chips`` says that the table paid after
     all. It keeps its number. Refuses ``slip_paid``, ``slip_void``."""
-    act = events.current()
     ledger.share_day([days.running()])
     slip = _locked(pay_slip)
     _require_in_force(slip)
     if not reason:
         raise Refusal("invalid_value", fields={"reason": "says why"})
-    (reversal,) = ledger.reversal_of([slip.issue_journal_id], gaming_day=days.running())
-    journal = replace(reversal, kind="pay_slip_void", key=_key(slip, "pay_slip_void"))
-    (posted,) = ledger.post([journal])
-    changes = {
-        "state": PaySlipState.VOID,
-        "voided_by": by,
-        "voided_at": act.now,
-        "void_reason": reason,
-        "void_in_chips": paid_in_chips,
-        "void_journal_id": posted,
-    }
-    _change(slip, changes)
-    more = {"reason": {"code": "void", "text": reason}, "paid_in_chips": int(paid_in_chips)}
-    return _tell(slip, "pay_slip.voided", journal, posted, more)
-
-
-def number_of(slip: PaySlip) -> str:
-    """Return the pay slip's number as it is written."""
-    return numbers.written(kind=SeriesKind.PAY_SLIP, year=slip.series.year, number=slip.number)
+    return voiding.take_back(slip, by=by, reason=reason, paid_in_chips=paid_in_chips)
 
 
 def superseded(slips: Sequence[PaySlip]) -> set[UUID]:
-    """Return the pay slips (by id) whose round was settled anew since they were issued. One statement."""
-    later = Settlement.objects.filter(supersedes__in=[slip.settlement_id for slip in slips])
-    anew = set(later.values_list("supersedes", flat=True))
-    return {slip.id for slip in slips if slip.settlement_id in anew}
+    """Return the pay slips (by id) whose round was settled anew since they were issued, with other lines. One
+    statement."""
+    later = Settlement.objects.filter(
+        round=OuterRef("round"), revision__gt=OuterRef("settlement__revision"), changes_nothing=False
+    )
+    found = PaySlip.objects.filter(Exists(later), pk__in=[slip.id for slip in slips])
+    return set(found.values_list("id", flat=True))
 
 
 # -- the steps of an act -----------------------------------------------------------------------------------
@@ -246,42 +250,12 @@ def _slips(slip: PaySlip) -> str:
     return f"suspense:slips:{slip.table.code}"
 
 
-def _key(slip: PaySlip, kind: str) -> str:
-    return f"pay_slip:{slip.id}:{kind}"
-
-
 def _journal(slip: PaySlip, kind: str, moves: Sequence[tuple[str, int]]) -> NewJournal:
     return NewJournal(
         kind=kind,
-        key=_key(slip, kind),
+        key=voiding.key(slip, kind),
         gaming_day=days.running(),
         currency=slip.currency,
         postings=tuple(Posting(code, amount, slip.wager) for code, amount in moves),
         round=slip.round_id,
     )
-
-
-def _change(slip: PaySlip, changes: dict[str, Any]) -> None:
-    PaySlip.objects.filter(pk=slip.pk).update(**changes)
-    for name, value in changes.items():
-        setattr(slip, name, value)
-
-
-def _tell(slip: PaySlip, action: str, journal: NewJournal, posted: UUID, more: dict[str, Any]) -> Claim:
-    """Witness the act and owe its message, which is of the act's own type."""
-    number, code = number_of(slip), slip.table.code
-    data = {"number": number, "wager": slip.wager, "journal": journal.described(posted), **more}
-    (receipt,) = events.announce(
-        [Fact(action, f"pay-slips/{slip.id}", data, table=code, round=slip.round_id)]
-    )
-    message = {
-        "pay_slip": str(slip.id),
-        "number": number,
-        "table": code,
-        "wager": slip.wager,
-        "cage": slip.cage,
-        "amount": {"amount": slip.amount, "currency": slip.currency},
-        "receipt": receipt.hex(),
-    }
-    webhooks.owe([Owed(action, message, subject=f"pay-slips/{slip.id}", table=code, round=slip.round_id)])
-    return Claim(slip, receipt)

@@ -40,13 +40,14 @@ SELECT g.place, e.id, e.amount, j.id, j.kind, j.gaming_day, coalesce(j.orig_day,
   LEFT JOIN casino_round r ON r.id = j.round
   LEFT JOIN LATERAL (
        SELECT t.revision FROM settlement_settlement t
-        WHERE t.round_id = j.round
+        WHERE t.round_id = j.round AND NOT t.changes_nothing
           AND j.id IN (t.journal_id, t.shortfall_id, t.reversal_id, t.shortfall_reversal_id)) s ON true
   LEFT JOIN settlement_slipstep st ON st.journal_id = j.id
   LEFT JOIN settlement_slip sl ON sl.id = st.slip_id
   LEFT JOIN settlement_series ss ON ss.id = sl.series_id
-  LEFT JOIN settlement_payslip p ON j.kind IN ('pay_slip_issued', 'pay_slip_paid', 'pay_slip_void')
-       AND (p.issue_journal_id = j.id OR p.payment_journal_id = j.id OR p.void_journal_id = j.id)
+  LEFT JOIN settlement_payslip p ON j.kind IN ('pay_slip_issued', 'pay_slip_paid', 'pay_slip_void', 'slip_clearing')
+       AND (p.issue_journal_id = j.id OR p.payment_journal_id = j.id OR p.void_journal_id = j.id
+            OR p.void_clearing_id = j.id)
   LEFT JOIN settlement_series ps ON ps.id = p.series_id
  ORDER BY g.place, e.version
 """

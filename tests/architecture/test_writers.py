@@ -48,6 +48,8 @@ WRITERS = {
     "settlement.Count": ("settlement/floats",),
     "settlement.Float": ("settlement/floats",),
     "settlement.Drop": ("settlement/floats",),
+    # Written by the migration that brings a version of the formula.
+    "settlement.FormulaDate": (),
     "settlement.CashAct": ("settlement/cashier",),
     "settlement.GamingDay": ("settlement/days",),
     "settlement.Shift": ("settlement/days",),

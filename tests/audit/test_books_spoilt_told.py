@@ -45,6 +45,8 @@ CASES = [
             "pay_slip.issued",
             "pay_slip.paid",
             "pay_slip.voided",
+            "break.opened",
+            "statement.ready",
         )
     ),
     Case("a message that no act booked", "INSERT INTO settlement_message (id, type, subject, \"table\", body, as_of_change, booked_at, request_id) SELECT gen_random_uuid(), 'day.sealed', '', '', json_build_object('type', 'day.sealed', 'timestamp', now(), 'data', '{}'::json)::text, 0, now(), 'x'", "I15", "messages/day.sealed"),

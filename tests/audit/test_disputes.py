@@ -488,10 +488,20 @@ def test_below_the_threshold_a_manager_is_not_asked() -> None:
         seconded(proposal, by=a_person("X01", "manager"))
 
 
-def test_whoever_proposed_does_not_decide_in_a_second_request() -> None:
-    proposal = proposed(raised(a_held_round(a_table(camera=True))), ruled("p1.2", "4D"))
+def test_above_the_threshold_whoever_proposed_does_not_decide(settings: Any) -> None:
+    proposal = proposed(above(settings), ruled("p1.2", "4D"))
     with refused("sod_violation"):
         seconded(proposal, by=auditor())
+
+
+def test_below_the_threshold_one_auditor_may_also_look_at_the_proposal_before_deciding_it() -> None:
+    proposal = proposed(raised(a_held_round(a_table(camera=True))), ruled("p1.2", "4D"))
+    decision = seconded(proposal, by=auditor())
+    assert (decision.proposal, decision.decided_by, decision.dispute.state) == (
+        proposal,
+        auditor(),
+        "decided",
+    )
 
 
 def test_only_an_auditor_proposes(settings: Any) -> None:

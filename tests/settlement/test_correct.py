@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from django.db import IntegrityError, transaction
 
 from casino.models import RoundEvent
 from casino.refusals import Refusal
 from settlement import settle
-from settlement.models import Entry, Journal, Settlement
+from settlement.models import Entry, Journal, Message, Settlement
 from tests import world
 from tests.settlement import floor
 from tests.settlement.floor import (
@@ -61,6 +63,10 @@ def said(table: AtTable, round_id: UUID, text: str) -> None:
 def amounts_of(journal: UUID | None) -> list[tuple[str, int, str]]:
     found = Entry.objects.filter(journal=journal).order_by("ordinal")
     return list(found.values_list("account__code", "amount", "wager"))
+
+
+def told_of(round_id: UUID) -> list[Message]:
+    return list(Message.objects.filter(round_id=round_id).order_by("number"))
 
 
 # -- taken back and posted anew --------------------------------------------------------------------------------
@@ -124,13 +130,99 @@ def test_a_correction_and_its_opposite_leave_every_balance_as_it_was() -> None:
     assert (third.revision, money()) == (3, before)
 
 
-def test_a_correction_that_changes_nothing_is_a_revision_all_the_same() -> None:
+def test_a_correction_that_changes_no_line_stands_on_the_journal_of_the_one_before() -> None:
+    """The dealer's six is ruled to be the six that everybody read: a revision, and nothing posted or told."""
     table = a_table()
-    round_id = won(table)
+    a_wallet("A17", 1_000)
+    round_id = won(table, owner="account=player:A17")
+    before, posted, told = money(), floor.posted(), Message.objects.count()
+    said(table, round_id, "rule dealer.2 6D")
+
+    second = corrected(round_id)
+
+    first = Settlement.objects.get(round=round_id, revision=1)
+    assert (second.revision, second.changes_nothing, second.reversal_id) == (2, True, None)
+    assert second.journal_id == first.journal_id is not None
+    assert (money(), floor.posted(), Message.objects.count()) == (before, posted, told)
+    assert lines_of(round_id) == {"w1": 100_00}
+
+    said(table, round_id, "rule dealer.2 8D")
+    third = corrected(round_id)
+    assert third.reversal is not None
+    assert (third.changes_nothing, third.reversal.reverses_id) == (False, first.journal_id)
+    assert lines_of(round_id) == {"w1": -100_00}
+
+
+def test_a_correction_that_changes_a_card_and_no_sum_is_posted_and_told_to_no_owner() -> None:
+    """The dealer's six is of hearts: another line, the same money."""
+    table = a_table()
+    a_wallet("A17", 1_000)
+    round_id = won(table, owner="account=player:A17")
     before = money()
     said(table, round_id, "rule dealer.2 6H")
 
-    assert (corrected(round_id).revision, money()) == (2, before)
+    second = corrected(round_id)
+
+    assert (second.changes_nothing, money()) == (False, before)
+    assert second.reversal_id is not None
+    assert [message.type for message in told_of(round_id)] == [
+        "round.settled", "wallet.settled", "round.corrected",
+    ]  # fmt: skip
+
+
+def test_a_correction_tells_only_the_owners_whose_sum_it_changes() -> None:
+    """Hand 1 is found to have won double; hand 2, of another wallet, is what it was."""
+    table = a_table()
+    a_wallet("A17", 1_000), a_wallet("B2", 1_000)
+    round_id = table.tell(
+        "bet w1 p1 100 account=player:A17\nbet w2 p2 100 account=player:B2\nlock\np1 3S 4D\np2 3H 4C\ndealer KC 6D\n"
+        "p1 stays\np2 stays\ndealer stays\nclose"
+    )
+    assert outcome(round_id) == "settled"
+    said(table, round_id, "rule p1.2 4S")
+    before = len(told_of(round_id))
+    corrected(round_id)
+
+    told = [json.loads(message.body)["data"] for message in told_of(round_id)[before:]]
+    accounts = [body["account"] for body in told if "account" in body]
+    assert accounts == ["player:A17:wallet", "player:A17:wallet"]
+
+    said(table, round_id, "rule p2.2 4H")
+    before = len(told_of(round_id))
+    corrected(round_id)
+    told = [json.loads(message.body)["data"] for message in told_of(round_id)[before:]]
+    back = next(body for body in told if body.get("account") and "reverses" in body)
+    first = Settlement.objects.get(round=round_id, revision=1)
+    # B2 was last told of the first revision's journal, and that is what is taken back from B2.
+    assert (back["account"], back["reverses"]) == ("player:B2:wallet", str(first.journal_id))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "journal_id = NULL",
+        "house_net = house_net + 1",
+        "outcome = 'voided'",
+    ],
+)
+def test_the_database_lets_no_revision_say_that_it_changes_nothing(change: str) -> None:
+    table = a_table()
+    round_id = won(table)
+    first = settle.effective(round_id)
+    assert first is not None
+    values: dict[str, Any] = dict(Settlement.objects.filter(pk=first.pk).values()[0])
+    values |= {
+        "id": uuid4(),
+        "revision": 2,
+        "supersedes_id": first.id,
+        "because": uuid4(),
+        "changes_nothing": True,
+    }
+    for part in change.split(","):
+        name, _, value = part.partition(" = ")
+        values[name] = {"NULL": None, "house_net + 1": first.house_net + 1, "'voided'": "voided"}[value]
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Settlement.objects.create(**values)
 
 
 def test_late_acts_cited_before_stay_cited() -> None:

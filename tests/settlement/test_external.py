@@ -444,6 +444,24 @@ def test_a_correction_takes_back_what_was_told_once_and_tells_the_new(either: St
     assert in_step(either)
 
 
+def test_a_correction_that_changes_no_sum_asks_nothing_of_the_system(either: StandIn) -> None:
+    """Nothing at all changed, and then a card of the same worth."""
+    table = a_table()
+    round_id = played(table, SIX)
+    told()
+    for same in ("6D", "6H"):
+        table.tell(f"page: rule dealer.2 {same}", round=round_id)
+        floor.corrected(round_id)
+        assert owed() == []
+
+    table.tell("page: rule dealer.2 8D", round=round_id)
+    floor.corrected(round_id)
+    assert owed() == [("reverse", 1), ("settle", 4)]
+    told()
+    told()
+    assert in_step(either)
+
+
 def test_a_correction_before_the_first_call_went_out_keeps_their_order(either: StandIn) -> None:
     table = a_table()
     round_id = played(table, SIX)

@@ -31,7 +31,25 @@ def test_the_night_of_the_book_to_the_baht(closer: int, win: int, rate: int, var
     assert found.expected_tray == 198_500_00
     assert (found.win, found.hold_rate_bp, found.variance) == (win, rate, variance)
     assert NIGHT.tray_win == 618_000_00 - 577_000_00 + 4_500_00 == 45_500_00
-    assert (found.formula, found.unknown, found.by_lines) == (1, {}, False)
+    assert (found.formula, found.unknown, found.by_lines) == (2, {}, False)
+
+
+def test_a_guest_who_wins_by_slip_costs_the_house_what_the_slip_pays() -> None:
+    """Opener 60,000, 475 won by slip, closer 60,000: win −475, expected tray 60,000, variance 0."""
+    figures = Figures(opener=60_000_00, closer=60_000_00, drop=0, pays=475_00, slips=475_00)
+    found = rundown(figures, on=DAY)
+
+    assert (found.win, found.estimated_win) == (-475_00, -475_00)
+    assert (found.expected_tray, found.variance) == (60_000_00, 0)
+
+
+def test_a_house_that_had_days_before_counts_by_the_second_formula_from_its_day_on() -> None:
+    since = date(2026, 3, 2)
+    assert [
+        formula.in_force(on, second_from=since).version
+        for on in (date(2025, 1, 1), DAY, since, date(2027, 1, 1))
+    ] == [1, 1, 2, 2]
+    assert [formula.in_force(on, second_from=None).version for on in (date(2025, 1, 1), DAY)] == [2, 2]
 
 
 def test_while_the_drop_is_uncounted_win_is_unknown_and_stands_beside_as_an_estimate() -> None:

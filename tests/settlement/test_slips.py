@@ -10,7 +10,7 @@ import pytest
 from casino import tables
 from casino.models import Person, Role
 from casino.refusals import Refusal
-from settlement import slips
+from settlement import floats, slips
 from settlement.models import Break, Journal, Message, Series, Slip, SlipStep
 from tests.settlement.books import statements
 from tests.settlement.floor import NOW, AtTable, a_person, a_table, act, money
@@ -368,3 +368,33 @@ def test_a_step_takes_the_same_statements_for_one_piece_and_for_forty_denominati
 
 COSTS = [12, 12, 14, 9]
 """Statements of issue, dispatch, receive and deposit."""
+
+
+# -- when the table closes -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "state", "code"),
+    [
+        (in_transit, "in_transit", "slip_in_transit"),
+        (issued, "issued", "slip_not_carried"),
+        (requested, "requested", "slip_not_carried"),
+    ],
+)
+def test_a_table_with_a_slip_under_way_is_not_closed_and_the_slip_is_named(
+    at: AtTable, make: Any, state: str, code: str
+) -> None:
+    slip = make(at)
+    with pytest.raises(Refusal) as refusal, act():
+        floats.close_table(table=at.table, last_round=0, cage="C1")
+    assert refusal.value.code == code
+    (named,) = refusal.value.extra["slips"]
+    assert (named["id"], named["kind"], named["table"], named["state"]) == (str(slip), "fill", "PD01", state)
+    assert named["number"] == number(slip)
+
+
+def test_a_slip_that_was_voided_or_counted_in_keeps_no_table_open(at: AtTable) -> None:
+    with act():
+        slips.void(slip=issued(at), by=cashier_of(), reason="not needed")
+    counted_in(at, in_transit(at))
+    assert refused(lambda: floats.close_table(table=at.table, last_round=0, cage="C1")) == "count_missing"
