@@ -1,15 +1,18 @@
 """A rule sheet as a value: its defaults, its bytes, and what is refused by name."""
 
+import dataclasses
 import json
 from dataclasses import fields
 from typing import Any
 
 import pytest
 
-from settlement.rules import house
+from settlement.rules import conduct, house, payouts
 from settlement.rules.house import PRESETS, Commission, ContradictorySheet, HouseRules, InvalidSheet, Stakes
+from tests.rules.given import a_round
 
 A_PLAYER_BANKS = {"banker": "player"}
+OLD = PRESETS["seed_base"]
 
 
 def test_the_first_named_choice_of_an_option_is_its_default() -> None:
@@ -170,6 +173,12 @@ def test_the_nearest_sheet_that_can_be_played_is_taken(preset: str, options: dic
         ({"player_draw": {}}, ("player_draw",)),
         ({"player_draw": {"must_draw_to": 8}}, ("player_draw.must_draw_to",)),
         ({"dealer_draw": {"must_fold": 3}}, ("dealer_draw.must_fold",)),
+        ({"stakes": {"min": 10**12 + 1, "max": 10**12 + 1, "step": 1}}, ("stakes.min",)),
+        ({"stakes": {"min": 1, "max": 10**12 + 1, "step": 1}}, ("stakes.max",)),
+        ({"commission": {"unit": 10**12 + 1}}, ("commission.unit",)),
+        ({"max_deng": 11}, ("max_deng",)),
+        ({"player_draw": {"must_stay_from": 9}}, ("player_draw.must_stay_from",)),
+        ({"dealer_draw": {"must_draw_to": 4, "must_stay_from": 9}}, ("dealer_draw.must_stay_from",)),
         ({"requires": {"camera": 1}}, ("requires.camera",)),
         ({"requires": {"video": True}}, ("requires.video",)),
     ],
@@ -204,3 +213,63 @@ def test_text_that_is_no_sheet_is_refused(text: str | bytes, named: tuple[str, .
     with pytest.raises(InvalidSheet) as refused:
         house.parse(text)
     assert refused.value.options == named
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"stakes": {"min": 10**12, "max": 10**12, "step": 10**12}},
+        {"commission": {"unit": 10**12}},
+        {"max_deng": 10},
+        {"player_draw": {"must_draw_to": 7, "must_stay_from": 8}},
+    ],
+)
+def test_the_widest_bounds_that_something_can_meet_are_taken(options: dict[str, Any]) -> None:
+    assert house.from_options("seed_base", options).sha256 != PRESETS["seed_base"].sha256
+
+
+def test_a_bound_that_nothing_can_meet_is_refused_of_a_proposal_and_read_in_what_was_agreed_on() -> None:
+    """A sheet of before 10^12 was the largest stake: two people agreed on it, and rounds were judged by it."""
+    text = '{"stakes":{"max":9000000000000,"min":100,"step":100}}'
+    with pytest.raises(InvalidSheet):
+        house.parse(text)
+    assert house.stored(text).stakes == house.Stakes(min=100, max=9_000_000_000_000, step=100)
+
+
+# -- a later release -----------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class LaterRules(house.HouseRules):
+    """The rules with an option more, as a later release may have it."""
+
+    side_bets: str = "none"
+
+
+@pytest.fixture
+def a_later_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    later = {name: LaterRules(**{field.name: getattr(sheet, field.name) for field in dataclasses.fields(sheet)})
+             for name, sheet in PRESETS.items()}  # fmt: skip
+    monkeypatch.setattr(house, "HouseRules", LaterRules)
+    monkeypatch.setattr(house, "CHOICES", {**house.CHOICES, "side_bets": ("none", "allowed")})
+    monkeypatch.setattr(house, "PRESETS", later)
+
+
+@pytest.mark.usefixtures("a_later_release")
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_stored_sheet_keeps_its_bytes_and_its_hash_when_an_option_is_added(name: str) -> None:
+    old = PRESETS[name]  # made before the option was
+    again = house.stored(old.canonical.decode())
+    assert (again.canonical, again.sha256) == (old.canonical, old.sha256)
+    assert getattr(again, "side_bets") == "none"  # noqa: B009
+    assert house.from_options(name, {}).sha256 != old.sha256  # proposed today, it says the option too
+
+
+@pytest.mark.usefixtures("a_later_release")
+def test_an_old_round_is_judged_the_same_by_its_old_sheet_when_an_option_is_added() -> None:
+    record = a_round(
+        bets={"p1": 100}, cards={"p1": "KS 7D", "dealer": "KC 6D"}, opened={"sheet_shown": OLD.sha256}
+    )
+    again = house.stored(OLD.canonical)
+    assert payouts.judge(record, again) == payouts.judge(record, OLD)
+    assert conduct.breaches(record, again) == ()  # the sheet on display is the one in force

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -11,10 +13,11 @@ import pytest
 from audit.models import LogEntry
 from casino.models import Person, Table
 from casino.refusals import Refusal
-from settlement import rule_sheets
+from settlement import rule_sheets, settle
 from settlement.models import RuleSheet, TableRules
+from settlement.rules import house
 from settlement.rules.house import PRESETS, HouseRules
-from tests.settlement import books
+from tests.settlement import books, floor
 from tests.settlement.books import NOW, a_person, a_table, act
 
 pytestmark = pytest.mark.django_db
@@ -212,3 +215,34 @@ def test_a_sheet_is_found_by_its_hash() -> None:
     assert found is not None
     assert found.id == sheet.id
     assert rule_sheets.of_sha256("0" * 64) is None
+
+
+def test_an_old_house_goes_on_under_its_old_sheet_when_a_release_adds_an_option(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A round before the release, one after it: both cite the bytes that two people agreed on."""
+    table = floor.a_table()
+    one = table.tell("bet w1 p1 100 \n lock \n p1 3S 4D \n dealer KC 6D \n close")
+    floor.settled(one)
+    later = dataclasses.make_dataclass(
+        "LaterRules", [("side_bets", str, "none")], bases=(house.HouseRules,), frozen=True
+    )
+    monkeypatch.setattr(house, "HouseRules", later)
+    monkeypatch.setattr(house, "PRESETS", {"seed_base": later()})
+    monkeypatch.setattr(rule_sheets, "_loaded", {})
+
+    two = table.tell("bet w1 p1 100 \n lock \n p1 3S 4D \n dealer KC 6D \n close")
+    floor.settled(two)
+
+    stored = RuleSheet.objects.get()
+    told = LogEntry.objects.filter(action="round.settled").order_by("id")
+    assert [json.loads(bytes(entry.bytes))["data"]["sheet_sha256"] for entry in told] == [stored.sha256] * 2
+    for round_id in (one, two):
+        settlement = settle.effective(round_id)
+        assert settlement is not None
+        case, findings = settle.reviewed(round_id, settlement)
+        assert (case.sheet_sha256, case.record_sha256, findings) == (
+            stored.sha256,
+            settlement.record_sha256,
+            [],
+        )
