@@ -320,7 +320,7 @@ def test_a_wager_raised_behind_its_cover_is_uncovered_because_it_changed() -> No
 
     played(a_table(), asked=True, then="change w1 120")
 
-    assert uncovered() == [("w1", 600_00, "changed")]
+    assert uncovered() == [("w1", 600_00, "changed_since")]
 
 
 def test_a_wager_refused_then_lowered_and_covered_then_raised_is_uncovered_because_it_changed() -> None:
@@ -334,7 +334,7 @@ def test_a_wager_refused_then_lowered_and_covered_then_raised_is_uncovered_becau
     table.tell("change w1 80" + SIX, round=round_id)
 
     assert outcome(round_id) == "settled"
-    assert uncovered() == [("w1", 400_00, "changed")]
+    assert uncovered() == [("w1", 400_00, "changed_since")]
 
 
 def test_a_wager_lowered_behind_its_cover_is_covered() -> None:

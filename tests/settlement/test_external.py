@@ -323,7 +323,7 @@ def test_a_bet_raised_after_its_cover_is_named_and_told_whole(royal: StandIn, di
     table.tell(f"change w1 150\n{TONG}", round=round_id)
     outcome(round_id)
 
-    assert list(Uncovered.objects.values_list("exposure", "reason")) == [(750_00, "changed")]
+    assert list(Uncovered.objects.values_list("exposure", "reason")) == [(750_00, "changed_since")]
     for _ in range(3):
         told()
     assert royal.books.wallets["royal-A17"] == 250_00

@@ -189,7 +189,7 @@ def test_a_bet_changed_while_it_is_asked_for_is_named_at_the_settlement(
     table.tell(TONG, round=round_id)
     outcome(round_id)
 
-    assert list(Uncovered.objects.values_list("exposure", "reason")) == [(1_000_00, "changed")]
+    assert list(Uncovered.objects.values_list("exposure", "reason")) == [(1_000_00, "changed_since")]
     well_again(royal)
 
 
