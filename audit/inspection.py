@@ -19,7 +19,7 @@ from django.db.models import F
 
 from audit import books, log, seal
 from audit.books import Books, Finding
-from audit.models import Discrepancy, Inspection
+from audit.models import Discrepancy, Inspection, Leaf
 from casino import events
 from casino.events import Fact
 
@@ -122,6 +122,22 @@ def look_on(*, name: str, now: datetime, request_id: str, limit: int = MOST) -> 
         if locked.position == row.position and locked.begun_at == row.begun_at:
             _move(locked, leaves, wrong, now=now)
     return Step(len(leaves), tuple((one.invariant, one.finding) for one in wrong))
+
+
+def pass_over(*, name: str, now: datetime) -> int | None:
+    """Go past the next leaf of an inspection, which cannot be looked at; return its entry, None where there is none.
+
+    Nothing from there on is known to be right, so the inspection says no more of it. Must run in an act.
+    """
+    locked = Inspection.objects.select_for_update().get(pk=name)
+    leaf = Leaf.objects.filter(origin=locked.origin, index__gte=locked.position).order_by("index").first()
+    if leaf is None or (locked.last is not None and leaf.index >= locked.last):
+        return None
+    locked.position, locked.moved_at = leaf.index + 1, now
+    locked.offending += 1
+    locked.save(update_fields=["position", "offending", "moved_at"])
+    alerts.error("leaf %s could not be looked at by the inspection %s", leaf.index, name)
+    return int(leaf.entry_id)
 
 
 def _next(house: Books, row: Inspection, limit: int) -> list[_Leaf]:

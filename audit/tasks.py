@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import date
+from typing import TypeVar
 from uuid import uuid4
 
 from celery import shared_task
+from celery.exceptions import SoftTimeLimitExceeded
 from django.utils import timezone
 
 from audit import agreeing, analytics, flags, inspection
-from casino import events
+from casino import events, upkeep
+from casino.events import Act
 from settlement import reconcile
+
+T = TypeVar("T")
 
 STEPS = 10
 """Steps of an inspection for one bell, so that it ends within a task's time."""
@@ -26,12 +33,27 @@ def look_on() -> int:
         now=now,
     )
     looked_at = 0
+    limit = inspection.MOST
     while looked_at < STEPS * inspection.MOST:
-        step = inspection.look_on(
-            name=inspection.STANDING, now=timezone.now(), request_id=f"inspect-{uuid4().hex}"
-        )
+        try:
+            step = inspection.look_on(
+                name=inspection.STANDING, now=timezone.now(), request_id=f"inspect-{uuid4().hex}", limit=limit
+            )
+        except SoftTimeLimitExceeded:
+            raise
+        except Exception as fault:
+            # Half as many, down to the one that cannot be looked at.
+            if limit > 1:
+                limit //= 2
+                continue
+            entry = _act("inspect", lambda act: inspection.pass_over(name=inspection.STANDING, now=act.now))
+            if entry is None:
+                raise  # it is no leaf's
+            upkeep.put_aside("inspection", f"entries/{entry}", fault, now=timezone.now())
+            looked_at, limit = looked_at + 1, inspection.MOST
+            continue
         looked_at += step.leaves
-        if step.leaves < inspection.MOST:
+        if step.leaves < limit:
             break
     return looked_at
 
@@ -39,29 +61,71 @@ def look_on() -> int:
 @shared_task(name="audit.read_flags")
 def read_flags() -> int:
     """Raise flags from what was sealed since; return how many leaves were looked at. Each step is an act of its own."""
-    looked_at = 0
+    upkeep.let_rest(now=timezone.now())
+    _again()
+    looked_at, limit = 0, flags.MOST
     while True:
-        step = events.attempt(
-            lambda _: flags.read_on(),
-            actor=events.SERVICE,
-            request_id=f"flags-{uuid4().hex}",
-            now=timezone.now(),
-        )
+        step, limit = _read(limit)
         looked_at += step
-        if step < flags.MOST:
-            return looked_at
+        if step < limit:
+            break
+    _act("flags", lambda act: flags.raise_uncomputable(now=act.now))
+    return looked_at
+
+
+READING = "reading for flags"
+
+
+def _read(limit: int) -> tuple[int, int]:
+    """Take one step of as many leaves; where it fails of half as many, down to the one that cannot be looked at, which
+    is put aside. Return how many were looked at, and how many were asked for."""
+    while True:
+        try:
+            return _act("flags", lambda _, limit=limit: flags.read_on(limit=limit)), limit  # type: ignore[misc]
+        except SoftTimeLimitExceeded:
+            raise
+        except Exception as fault:
+            if limit > 1:
+                limit //= 2
+                continue
+            entry = _act("flags", lambda _: flags.pass_over())
+            if entry is None:
+                raise  # it is no leaf's
+            upkeep.put_aside(READING, f"entries/{entry}", fault, now=timezone.now())
+            limit = flags.MOST
+
+
+def _again() -> None:
+    """Look once more at leaves that were put aside and are due."""
+    upkeep.each(
+        READING,
+        sorted(upkeep.standing_still(READING)),
+        lambda subject: _act("flags", lambda _: flags.read_again(int(subject.removeprefix("entries/")))),
+        named=str,
+        clock=timezone.now,
+    )
+
+
+def _act(work: str, do: Callable[[Act], T]) -> T:
+    return events.attempt(do, actor=events.SERVICE, request_id=f"{work}-{uuid4().hex}", now=timezone.now())
 
 
 @shared_task(name="audit.watch_decks")
 def watch_decks() -> list[str]:
     """Look at the decks in play; return the codes of tables that were stopped until theirs is counted."""
-    now = timezone.now()
-    return events.attempt(
-        lambda _: analytics.watch(now=now),
-        actor=events.SERVICE,
-        request_id=f"decks-{uuid4().hex}",
-        now=now,
+    stopped: list[str] = []
+    upkeep.together(
+        "watching decks",
+        analytics.playing(now=timezone.now()),
+        lambda tables: stopped.extend(_watch(only=tables[0] if len(tables) == 1 else "")),
+        named=lambda table: f"tables/{table}",
+        clock=timezone.now,
     )
+    return stopped
+
+
+def _watch(*, only: str) -> list[str]:
+    return _act("decks", lambda act: analytics.watch(now=act.now, only=only))
 
 
 @shared_task(name="audit.ask_analytics")
@@ -79,10 +143,25 @@ def ask_analytics() -> list[str]:
 @shared_task(name="audit.analyse", time_limit=1_800, soft_time_limit=1_700)
 def analyse() -> int:
     """Let the screens look at the oldest day that waits; return how many results there are. The next bell goes on."""
-    for day in analytics.due_days()[:1]:
+    beyond = [f"analyses/{id}" for id in analytics.beyond_the_calendar()]
+    out = upkeep.out_of(ANALYTICS, now=timezone.now()) if beyond else []
+    for subject in beyond:
+        if subject not in out:
+            upkeep.put_aside(ANALYTICS, subject, "its gaming day is beyond the calendar", now=timezone.now())
+    results: list[int] = []
+
+    def work_on(day: date) -> None:
         request_id = f"analytics-{uuid4().hex}"
-        return len(analytics.work_on(day=day, now=timezone.now(), request_id=request_id))
+        results.append(len(analytics.work_on(day=day, now=timezone.now(), request_id=request_id)))
+
+    for day in analytics.due_days():
+        upkeep.each(ANALYTICS, [day], work_on, named=lambda day: f"analytics/{day}", clock=timezone.now)
+        if results:
+            return results[0]
     return 0
+
+
+ANALYTICS = "analytics"
 
 
 @shared_task(name="audit.reconcile", time_limit=1_800, soft_time_limit=1_700)

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from casino.api import devices, floor, keys, people, places, rulings, sign_in, unlocking, waivers
+from casino.api import devices, floor, keys, people, places, rulings, sign_in, unlocking, upkeep, waivers
 
 urlpatterns = [
     path("session", sign_in.Session.as_view()),
@@ -17,6 +17,7 @@ urlpatterns = [
     path("tables/<str:code>/events", floor.TableEvents.as_view()),
     path("tables/<str:code>/duty", floor.TableDuty.as_view()),
     path("tables/<str:code>/stop", floor.TableStop.as_view()),
+    path("health", upkeep.Health.as_view()),
     path("signatures", floor.Signatures.as_view()),
     path("keys", keys.Keys.as_view()),
     path("keys/<uuid:key>/rotate", keys.KeyRotation.as_view()),

@@ -131,6 +131,12 @@ BEGIN
             ('casino_enrolment',     'used_at device_id',                                                false),
             -- A key of another system is revoked once, and seen in use.
             ('casino_apikey',        'revoked_by_id revoked_at last_used_at',                            false),
+            -- How the service itself runs: overwritten.
+            ('casino_sweep',         'began_at ended_at failed_at fault',                                false),
+            ('casino_aside',         'fault times first_at last_at due_at solved_at',                    false),
+            ('casino_unread',        'reason content length came_at',                                    false),
+            ('casino_unreadcount',   'count last_at',                                                    false),
+            ('casino_program',       'state ended said changed_at',                                      false),
             -- The floor: open, stopped, closed; who came and went.
             ('casino_table',         'state stop_reason ended_by_id ended_with_id ended_at',             false),
             ('casino_cage',          'ended_by_id ended_with_id ended_at',                               false),

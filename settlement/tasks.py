@@ -13,7 +13,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from casino import events, people, rounds
+from casino import events, people, rounds, upkeep
 from casino.events import Act
 from settlement import external, reconcile, reports, settle, statements
 from settlement.models import Account
@@ -32,29 +32,27 @@ REACH = 2_000
 def sweep() -> int:
     """Settle closed rounds that nobody asked for, longest waiting first; return how many were looked at.
 
-    Each batch is an act of its own, and each round is tried in one batch only: a batch that fails is tried round by
-    round, so that a round which cannot be judged keeps no other waiting.
+    Each batch is an act of its own. One that fails is tried round by round; a round which cannot be judged is put
+    aside, and keeps no other waiting.
     """
-    waiting = rounds.due(now=timezone.now(), limit=REACH)
-    for start in range(0, len(waiting), BATCH):
-        _settle(waiting[start : start + BATCH])
+    now = timezone.now()
+    aside = upkeep.standing_still(SETTLING)
+    out = [subject for subject, due_at in aside.items() if due_at > now]
+    waiting = rounds.due(now=now, limit=REACH, but=out)
+    again = [id for id in waiting if _round(id) in aside]
+    upkeep.each(SETTLING, again, lambda one: _act([one]), named=_round, clock=timezone.now)
+    fresh = [id for id in waiting if _round(id) not in aside]
+    for start in range(0, len(fresh), BATCH):
+        upkeep.together(SETTLING, fresh[start : start + BATCH], _act, named=_round, clock=timezone.now)
     return len(waiting)
 
 
-def _settle(batch: Sequence[UUID]) -> None:
-    try:
-        _act(batch)
-    except SoftTimeLimitExceeded:
-        raise
-    except Exception:
-        log.exception("a batch of %d rounds was not settled; trying them one by one", len(batch))
-        for one in batch:
-            try:
-                _act([one])
-            except SoftTimeLimitExceeded:
-                raise
-            except Exception:
-                log.exception("round %s was not settled", one)
+SETTLING = "settling"
+"""What the service calls this work, where it names what it cannot compute with; so for those below."""
+
+
+def _round(id: UUID) -> str:
+    return f"rounds/{id}"
 
 
 def _act(batch: Sequence[UUID]) -> None:
@@ -75,13 +73,13 @@ def turn_people() -> int:
     """Put down whose rights began or ended by now, one person at a time; return how many were looked at."""
     now = timezone.now()
     due = people.turn_due(now=now)
-    for one in due:
-        try:
-            people.turn(one, now=now)
-        except SoftTimeLimitExceeded:
-            raise
-        except Exception:
-            log.exception("the rights of %s did not turn", one)
+    upkeep.each(
+        "turning rights",
+        due,
+        lambda one: people.turn(one, now=now),
+        named=lambda one: f"people/{one}",
+        clock=timezone.now,
+    )
     return len(due)
 
 
@@ -117,7 +115,7 @@ def call_cashiers() -> int:
 def watch_cashiers() -> int:
     """Let go of holds whose answers nobody stored, open breaks for calls that are not acknowledged in time, take up
     again what a worker left; return how much there was."""
-    return external.watch(acting=_cashier_act, now=timezone.now())
+    return external.watch(acting=_cashier_act, clock=timezone.now)
 
 
 def _cashier_act(do: Callable[[Act], int]) -> int:
@@ -134,13 +132,19 @@ def ring_for_calls() -> None:
 
 @shared_task(name="settlement.days")
 def turn_the_day() -> bool:
-    """Begin the running gaming day and end shifts that nobody closed in time; say whether this bell turned the day."""
-    return events.attempt(
-        lambda _: reports.turn(),
-        actor=events.SERVICE,
-        request_id=f"days-{uuid4().hex}",
-        now=timezone.now(),
+    """End shifts that nobody closed in time and begin the running gaming day; say whether this bell turned the day."""
+    upkeep.each(
+        "ending shifts by time",
+        reports.overdue_shifts(now=timezone.now()),
+        lambda shift: _day_act(lambda _: reports.end_overdue(shift)),
+        named=lambda shift: f"shifts/{shift}",
+        clock=timezone.now,
     )
+    return _day_act(lambda _: reports.begin_day())
+
+
+def _day_act(do: Callable[[Act], T]) -> T:
+    return events.attempt(do, actor=events.SERVICE, request_id=f"days-{uuid4().hex}", now=timezone.now())
 
 
 STATEMENTS = timedelta(seconds=20)
@@ -151,15 +155,62 @@ STATEMENTS = timedelta(seconds=20)
 def write_statements() -> int:
     """Make statements of sealed days that wait for theirs, match the lines of others; return how much was done."""
     until, looked_at = timezone.now() + STATEMENTS, 0
-    while timezone.now() < until and (made := _statement_act(lambda _: statements.make())) is not None:
+    while timezone.now() < until and (made := _made()) is not None:
         looked_at += made
-    for account, first_day, last_day in statements.waiting(limit=BATCH):
-        _match(account, first_day, last_day)
-        looked_at += 1
-    return looked_at
+    for line in statements.beyond_the_calendar(now=timezone.now(), limit=BATCH):
+        upkeep.put_aside(
+            MATCHING, f"statement-lines/{line}", "it is booked beyond the calendar", now=timezone.now()
+        )
+    return looked_at + upkeep.each(
+        MATCHING,
+        statements.waiting(limit=BATCH),
+        _match,
+        named=lambda one: _account(one[0]),
+        clock=timezone.now,
+    )
 
 
-def _match(account: Account, first_day: date, last_day: date) -> None:
+MAKING, MATCHING = "making statements", "statement matching"
+
+
+def _made() -> int | None:
+    """Make statements of some accounts, at once, or each by itself where that fails.
+
+    An account of which none can be made waits for the next sealed day, and the others' day is finished without it.
+    """
+    aside = upkeep.standing_still(MAKING)
+    codes = [subject.removeprefix("accounts/") for subject in aside]
+    again = [code for code in statements.waiting_accounts(late=codes) if code in codes] if codes else []
+    made = _made_singly(again, late=codes)
+    try:
+        others = _statement_act(lambda _: statements.make(but=codes))
+    except SoftTimeLimitExceeded:
+        raise
+    except Exception as fault:
+        waiting = [code for code in statements.waiting_accounts() if code not in codes]
+        if not waiting:
+            raise  # it is no account's
+        log.warning("statements of %d accounts were not made at once: %s", len(waiting), fault)
+        return made + _made_singly(waiting)
+    return others if others is None else made + others
+
+
+def _made_singly(accounts: Sequence[str], *, late: Sequence[str] = ()) -> int:
+    return upkeep.each(
+        MAKING,
+        accounts,
+        lambda code: _statement_act(lambda _: statements.make(only=code, late=late)),
+        named=lambda code: f"accounts/{code}",
+        clock=timezone.now,
+    )
+
+
+def _account(account: Account) -> str:
+    return f"accounts/{account.code}"
+
+
+def _match(waiting: tuple[Account, date, date]) -> None:
+    account, first_day, last_day = waiting
     _statement_act(lambda _: statements.match(account, first_day=first_day, last_day=last_day))
 
 

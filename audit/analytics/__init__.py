@@ -11,13 +11,14 @@ from audit.analytics.running import (
     VERSION,
     ask,
     ask_for_ended_days,
+    beyond_the_calendar,
     due_days,
     newest,
     rounds_of,
     said,
     work_on,
 )
-from audit.analytics.watching import watch
+from audit.analytics.watching import playing, watch
 
 __all__ = [
     "SCREENS",
@@ -26,8 +27,10 @@ __all__ = [
     "affected",
     "ask",
     "ask_for_ended_days",
+    "beyond_the_calendar",
     "due_days",
     "newest",
+    "playing",
     "rounds_of",
     "said",
     "watch",

@@ -38,6 +38,9 @@ VERSION = 1
 DAYS = 28
 """So many gaming days are added up, the one looked at among them."""
 
+CALENDAR = (date(2, 1, 1), date(9998, 12, 31))
+"""Between these a day has days beside it, and instants in any zone."""
+
 CATCH_UP = 7
 """Ended days that are asked for by themselves, should the service not have run."""
 
@@ -84,9 +87,16 @@ def ask_for_ended_days() -> list[date]:
 
 
 def due_days() -> list[date]:
-    """Return the days that screens are still to look at, the oldest first."""
-    found = Analysis.objects.filter(_due()).order_by("gaming_day").values_list("gaming_day", flat=True)
-    return list(dict.fromkeys(found))
+    """Return the days that screens are still to look at, the oldest first; but none beyond the calendar."""
+    found = Analysis.objects.filter(_due(), gaming_day__range=CALENDAR).order_by("gaming_day")
+    return list(dict.fromkeys(found.values_list("gaming_day", flat=True)))
+
+
+def beyond_the_calendar() -> list[int]:
+    """Return what was asked for days that nothing can be computed with, whatever is stored of them."""
+    return list(
+        Analysis.objects.filter(_due()).exclude(gaming_day__range=CALENDAR).values_list("id", flat=True)
+    )
 
 
 def _due() -> Q:

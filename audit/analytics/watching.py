@@ -20,7 +20,7 @@ from audit.analytics.counting import COUNTED, REASON
 from audit.figures import decks
 from audit.figures.decks import Shown
 from casino import events, tables
-from casino.models import Table
+from casino.models import Round, Table
 from casino.refusals import Refusal
 
 MOST = 120
@@ -33,7 +33,7 @@ WITH counted (code, at) AS ({COUNTED} AND e.table_code = ANY (
     SELECT code::text FROM casino_table WHERE state = 'open')),
 watched AS (
     SELECT t.id, t.code, (SELECT max(c.at) FROM counted c WHERE c.code = t.code) AS counted_at FROM casino_table t
-     WHERE t.state = 'open' AND EXISTS (
+     WHERE t.state = 'open' AND (%(only)s = '' OR t.code = %(only)s) AND EXISTS (
         SELECT FROM casino_round r WHERE r.table_id = t.id AND r.created_at > %(since)s))
 SELECT w.code, r.id, coalesce(r.number, 0), r.cards_seen FROM watched w
  CROSS JOIN LATERAL (
@@ -45,15 +45,15 @@ SELECT w.code, r.id, coalesce(r.number, 0), r.cards_seen FROM watched w
 """  # noqa: S608
 
 
-def watch(*, now: datetime) -> list[str]:
+def watch(*, now: datetime, only: str = "") -> list[str]:
     """Raise ``short_deck`` for cards that were absent too long, and stop their tables until the deck is counted.
 
-    Return the codes of tables stopped. Must run in an act.
+    Return the codes of tables stopped; ``only`` one table is looked at. Must run in an act.
     """
     events.current()
     below = settings.ANALYTICS["deck_odds_bp"] / 10_000
     stopped = []
-    for table, shown in _shown(now).items():
+    for table, shown in _shown(now, only=only).items():
         # Whatever deck it was: of the rounds of one deck no card can be absent for longer.
         if decks.absent(shown, below=below):
             absent = decks.absent(_of_last_deck(shown), below=below)
@@ -78,11 +78,19 @@ def _raise(table: str, absent: Sequence[decks.Absent], *, now: datetime) -> bool
     return Table.objects.filter(code=table, state=Table.State.STOPPED).exists()
 
 
-def _shown(now: datetime) -> dict[str, list[Shown]]:
+def playing(*, now: datetime) -> list[str]:
+    """Return the codes of open tables whose decks are watched. One statement."""
+    since = now - timedelta(minutes=RECENT_MINUTES)
+    recent = Round.objects.filter(created_at__gt=since, table__state=Table.State.OPEN)
+    return sorted(set(recent.values_list("table__code", flat=True)))
+
+
+def _shown(now: datetime, *, only: str) -> dict[str, list[Shown]]:
     """The last rounds of each open table that plays, since its deck was counted, in their order."""
     found: dict[str, list[Shown]] = {}
     with connection.cursor() as cursor:
-        cursor.execute(_SHOWN, {"since": now - timedelta(minutes=RECENT_MINUTES), "most": MOST})
+        since = now - timedelta(minutes=RECENT_MINUTES)
+        cursor.execute(_SHOWN, {"since": since, "most": MOST, "only": only})
         for table, id, number, seen in cursor.fetchall():
             found.setdefault(table, []).append(Shown(str(id), number, seen))
     return found

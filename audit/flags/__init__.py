@@ -9,7 +9,8 @@ from audit.flags.answering import CLOSE_CODES, close, disputed, locked, said
 from audit.flags.devices import BURST_EVENTS
 from audit.flags.kinds import KINDS, OF_ANALYTICS, OF_CASH, OF_COUNTS, OF_THE_HOUSE, Raised
 from audit.flags.raising import raise_new
-from audit.flags.reading import MOST, read_on
+from audit.flags.reading import MOST, pass_over, read_again, read_on
+from audit.flags.upkeep import raise_uncomputable
 
 __all__ = [
     "BURST_EVENTS",
@@ -24,7 +25,10 @@ __all__ = [
     "close",
     "disputed",
     "locked",
+    "pass_over",
     "raise_new",
+    "raise_uncomputable",
+    "read_again",
     "read_on",
     "said",
 ]

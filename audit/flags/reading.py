@@ -44,6 +44,41 @@ def read_on(*, limit: int = MOST) -> int:
     seen = [] if reading is None else _next(origin, reading.position, limit)
     if reading is None or not seen:
         return 0
+    _raise(seen, now=act.now)
+    reading.position, reading.read_at = seen[-1].index + 1, act.now
+    reading.save()
+    return len(seen)
+
+
+def pass_over() -> int | None:
+    """Go past the next leaf without looking at it, and return its entry; None where there is none. Must run in an
+    act."""
+    act = events.current()
+    origin = log.log_name()
+    reading = _place(origin, act.now)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT index, entry_id FROM audit_leaf WHERE origin = %s AND index >= %s ORDER BY index LIMIT 1",
+            [origin, reading.position if reading else None],
+        )
+        found = cursor.fetchone()
+    if reading is None or found is None:
+        return None
+    reading.position, reading.read_at = found[0] + 1, act.now
+    reading.save()
+    return int(found[1])
+
+
+def read_again(entry: int) -> None:
+    """Look at the leaf of an entry that was passed over. Must run in an act."""
+    origin = log.log_name()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT index FROM audit_leaf WHERE origin = %s AND entry_id = %s", [origin, entry])
+        ((index,),) = cursor.fetchall()
+    _raise(_next(origin, index, 1), now=events.current().now)
+
+
+def _raise(seen: Sequence[Seen], *, now: datetime) -> None:
     changed = _changed(seen)
     raising.raise_new(
         [
@@ -59,11 +94,8 @@ def read_on(*, limit: int = MOST) -> int:
             *counts.differences(seen),
             *doors.failed_sign_ins(seen),
         ],
-        now=act.now,
+        now=now,
     )
-    reading.position, reading.read_at = seen[-1].index + 1, act.now
-    reading.save()
-    return len(seen)
 
 
 def _place(origin: str, now: datetime) -> Reading | None:

@@ -27,12 +27,14 @@ from casino.models.floor import (
 from casino.models.keys import ApiKey, StoredAnswer
 from casino.models.registers import NEEDS_ONE, Appointment, Cage, Enrolment, HandOver
 from casino.models.tries import FailedSignIn, WrongTries
+from casino.models.upkeep import Aside, Program, Sweep, Unread, UnreadCount
 
 __all__ = [
     "APPEND_ONLY",
     "NEEDS_ONE",
     "ApiKey",
     "Appointment",
+    "Aside",
     "Cage",
     "Device",
     "Duty",
@@ -42,6 +44,7 @@ __all__ = [
     "HandOver",
     "People",
     "Person",
+    "Program",
     "RefusedEvent",
     "Role",
     "Round",
@@ -50,8 +53,11 @@ __all__ = [
     "Signature",
     "Standing",
     "StoredAnswer",
+    "Sweep",
     "Table",
     "TableSession",
+    "Unread",
+    "UnreadCount",
     "WrongTries",
 ]
 

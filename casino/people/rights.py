@@ -185,6 +185,7 @@ RIGHTS: dict[str, dict[str, Scope]] = {
     "manage_devices": {"administrator": ALL},
     "manage_tables": {"manager": ALL},
     "set_settings": {"manager": ALL},
+    "read_health": {"manager": ALL, "auditor": ALL, "administrator": ALL},
     "read_settings": {"manager": ALL, "surveillance": ALL, "auditor": ALL},
     "unlock": {"supervisor": DUTY, "manager": ALL, "administrator": ALL},
     "new_origin": {"administrator": ALL},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from uuid import UUID
@@ -113,7 +113,11 @@ def _feed_of(source: str) -> Feed:
     return "decision" if source.startswith("/disputes/") else "page"
 
 
-def due(*, now: datetime, limit: int) -> list[UUID]:
-    """Return closed rounds that wait to be settled, longest first. One statement, on the sweep's own index."""
+def due(*, now: datetime, limit: int, but: Collection[str] = ()) -> list[UUID]:
+    """Return closed rounds that wait to be settled, longest first, ``but`` these (``rounds/{id}``).
+
+    One statement, on the sweep's own index."""
     waiting = Round.objects.filter(standing=Standing.DUE, due_at__lte=now).order_by("due_at", "id")
+    if but:
+        waiting = waiting.exclude(pk__in=[one.removeprefix("rounds/") for one in but])
     return list(waiting.values_list("id", flat=True)[:limit])

@@ -98,13 +98,16 @@ def signers_may_close(shift: Shift, *, by: Person, second: Person) -> None:
         raise Refusal("nobody_counted")
 
 
-def overdue(*, now: datetime) -> list[Shift]:
-    """Return shifts that nobody closed within their 24 hours, locked."""
-    return list(
-        Shift.objects.select_for_update(of=("self",), skip_locked=True)
-        .select_related("day")
-        .filter(closed_at=None, opened_at__lte=now - LONGEST_SHIFT)
-    )
+def overdue(*, now: datetime) -> list[UUID]:
+    """Return shifts that nobody closed within their 24 hours."""
+    found = Shift.objects.filter(closed_at=None, opened_at__lte=now - LONGEST_SHIFT)
+    return list(found.order_by("opened_at", "id").values_list("id", flat=True))
+
+
+def hold_overdue(shift_id: UUID) -> Shift | None:
+    """Return a shift that is still to be ended, locked; None where it is not, or where somebody else has it."""
+    running = Shift.objects.filter(pk=shift_id, closed_at=None)
+    return running.select_for_update(of=("self",), skip_locked=True).select_related("day").first()
 
 
 def end_overdue(shift: Shift, *, fixed: course.Fixed) -> None:

@@ -16,13 +16,14 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connection
 
-from casino import events
+from casino import events, upkeep
 from casino.events import Fact
 from settlement import breaks
 from settlement.external import sending
 from settlement.external.sending import Answer, Letter, Line
 from settlement.webhooks import schedule, wire
 
+CALLING = "calling cashier systems"
 THREADS = 32
 SLOTS = 8
 """How many calls to one system are under way at once, at most."""
@@ -105,7 +106,13 @@ def call(*, owner: str, clock: Callable[[], datetime], until: datetime, send: Se
                 return tried
             over, _ = wait(under_way, return_when=FIRST_COMPLETED)
             answers = [(under_way.pop(one), one.result()) for one in over]
-            finish(answers, owner=owner, now=clock())
+            upkeep.together(
+                CALLING,
+                answers,
+                lambda some: finish(some, owner=owner, now=clock()),
+                named=lambda one: f"external-calls/{one[0].letter.id}",
+                clock=clock,
+            )
             tried += len(answers)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -12,7 +12,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connection
 
-from casino import events, refusals
+from casino import events, refusals, upkeep
 from casino.events import Act, Fact
 from casino.refusals import Refusal
 from settlement import breaks
@@ -89,13 +89,26 @@ def replay(call: UUID) -> ExternalCall:
 # -- what the sweep does ---------------------------------------------------------------------------------------
 
 
-def watch(*, acting: Callable[[Callable[[Act], int]], int], now: datetime) -> int:
+def watch(*, acting: Callable[[Callable[[Act], int]], int], clock: Callable[[], datetime]) -> int:
     """Take up again what a worker left, let go of holds whose answers nobody stored, open breaks for calls that are not
     acknowledged in time; return how much there was. ``acting`` runs an act; each round is one of its own."""
-    left = calling.requeue()
-    for round in _unanswered(now=now):
-        left += acting(partial(_let_go, round))
-    return left + acting(_overdue)
+    left, let_go = calling.requeue(), 0
+
+    def do(round: UUID) -> None:
+        nonlocal let_go
+        let_go += acting(partial(_let_go, round))
+
+    upkeep.each(
+        "letting holds go", _unanswered(now=clock()), do, named=lambda one: f"rounds/{one}", clock=clock
+    )
+    overdue = upkeep.together(
+        "calls not acknowledged",
+        _overdue(now=clock()),
+        lambda calls: acting(partial(_opened, calls)),
+        named=lambda call: f"external-calls/{call}",
+        clock=clock,
+    )
+    return left + let_go + overdue
 
 
 _UNANSWERED = """
@@ -137,24 +150,38 @@ def _let_go(round: UUID, act: Act) -> int:
 
 
 _OVERDUE = """
-SELECT c.id, c.verb, c.revision, c.moves, c.written_at, h.id, h.round_id, h.exposure, h.currency, s.code
-  FROM settlement_externalcall c JOIN settlement_externalhold h ON h.id = c.hold_id
-  JOIN settlement_cashiersystem s ON s.id = h.system_id
- WHERE c.state IN ('due', 'claimed') AND c.written_at < %s
+SELECT c.id FROM settlement_externalcall c WHERE c.state IN ('due', 'claimed') AND c.written_at < %s
    AND NOT EXISTS (SELECT FROM settlement_break b WHERE b.code = 'MISSING_SOURCE' AND b.state <> 'matched'
                       AND b.subject = 'external-calls/' || c.id)
  ORDER BY c.written_at, c.id LIMIT %s
 """
 
 
-def _overdue(act: Act) -> int:
-    """Open a break for every call that was not acknowledged in the time of the property and has none yet; return how
-    many. Its acknowledgement ends it."""
-    limit = timedelta(minutes=settings.CASHIER_SYSTEMS["overdue_minutes"])
+_OF_CALLS = """
+SELECT c.id, c.verb, c.revision, c.moves, c.written_at, h.id, h.round_id, h.exposure, h.currency, s.code
+  FROM settlement_externalcall c JOIN settlement_externalhold h ON h.id = c.hold_id
+  JOIN settlement_cashiersystem s ON s.id = h.system_id
+ WHERE c.id = ANY(%s) ORDER BY c.written_at, c.id
+"""
+
+
+def _limit() -> timedelta:
+    return timedelta(minutes=settings.CASHIER_SYSTEMS["overdue_minutes"])
+
+
+def _overdue(*, now: datetime) -> list[UUID]:
+    """Return the calls that were not acknowledged in the time of the property and have no break yet."""
     with connection.cursor() as cursor:
-        cursor.execute(_OVERDUE, [act.now - limit, MOST])
+        cursor.execute(_OVERDUE, [now - _limit(), MOST])
+        return [call for (call,) in cursor.fetchall()]
+
+
+def _opened(calls: Sequence[UUID], _: Act) -> int:
+    """Open a break for each of these calls; return how many. Its acknowledgement ends it."""
+    with connection.cursor() as cursor:
+        cursor.execute(_OF_CALLS, [list(calls)])
         rows = cursor.fetchall()
-    breaks.found([_unacknowledged(*row, limit=limit) for row in rows])
+    breaks.found([_unacknowledged(*row, limit=_limit()) for row in rows])
     return len(rows)
 
 

@@ -6,7 +6,25 @@ changes no report: ``figures.posted_later_about`` lists it.
 """
 
 from settlement.reports.figures import posted_later_about
-from settlement.reports.sealing import close_shift, files, seal_day, turn
+from settlement.reports.sealing import (
+    begin_day,
+    close_shift,
+    end_overdue,
+    files,
+    overdue_shifts,
+    seal_day,
+    turn,
+)
 from settlement.reports.showing import require_shown
 
-__all__ = ["close_shift", "files", "posted_later_about", "require_shown", "seal_day", "turn"]
+__all__ = [
+    "begin_day",
+    "close_shift",
+    "end_overdue",
+    "files",
+    "overdue_shifts",
+    "posted_later_about",
+    "require_shown",
+    "seal_day",
+    "turn",
+]

@@ -59,12 +59,31 @@ def turn() -> bool:
 
     Asked twice, by two schedulers or after it was killed half-way, it does each thing once.
     """
+    for shift in overdue_shifts(now=events.current().now):
+        end_overdue(shift)
+    return begin_day()
+
+
+def overdue_shifts(*, now: datetime) -> list[UUID]:
+    """Return shifts that nobody closed within their 24 hours. One statement."""
+    return shifts.overdue(now=now)
+
+
+def end_overdue(shift: UUID) -> None:
+    """End a shift that nobody closed in time, with its report; nothing where it has ended, or somebody is at it. Must
+    run in an act."""
+    row = shifts.hold_overdue(shift)
+    if row is None:
+        return
+    told = content.of_shift(row, signed=(), until=row.opened_at + LONGEST_SHIFT)
+    _, fixed = _fix(told, kind=Report.Kind.SHIFT, day=row.day, shift=row)
+    shifts.end_overdue(row, fixed=fixed)
+
+
+def begin_day() -> bool:
+    """Begin the running gaming day; say whether this act turned the day. Must run in an act."""
     act = events.current()
     today = days.running()
-    for shift in shifts.overdue(now=act.now):
-        told = content.of_shift(shift, signed=(), until=shift.opened_at + LONGEST_SHIFT)
-        _, fixed = _fix(told, kind=Report.Kind.SHIFT, day=shift.day, shift=shift)
-        shifts.end_overdue(shift, fixed=fixed)
     if DayJob.objects.filter(job=TURN, gaming_day=today).exists():
         return False
     begun = days.begin(today)

@@ -5,14 +5,15 @@
 """
 
 from settlement.statements import camt, spreadsheet
-from settlement.statements.making import draft, make, of_row
-from settlement.statements.matching import Matched, add_rule, match, waiting
+from settlement.statements.making import draft, make, of_row, waiting_accounts
+from settlement.statements.matching import Matched, add_rule, beyond_the_calendar, match, waiting
 from settlement.statements.taking import Taken, of_file, of_key, progress, take
 
 __all__ = [
     "Matched",
     "Taken",
     "add_rule",
+    "beyond_the_calendar",
     "camt",
     "draft",
     "make",
@@ -24,4 +25,5 @@ __all__ = [
     "spreadsheet",
     "take",
     "waiting",
+    "waiting_accounts",
 ]

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -32,11 +33,13 @@ SELECT a.id, a.code, a.currency, p.id, coalesce(p.number, 0), coalesce(p.gaming_
                   WHERE e.account_id = a.id AND e.version > coalesce(p.covered_version, 0)
                     AND j.gaming_day > %(day)s), a.version)
   FROM (SELECT DISTINCT e.account_id FROM settlement_journal j JOIN settlement_entry e ON e.journal_id = j.id
-         WHERE j.gaming_day > %(after)s AND j.gaming_day <= %(day)s) moved
+         WHERE (j.gaming_day > %(after)s
+                OR e.account_id IN (SELECT l.id FROM settlement_account l WHERE l.code = ANY(%(late)s)))
+           AND j.gaming_day <= %(day)s) moved
   JOIN settlement_account a ON a.id = moved.account_id
   LEFT JOIN LATERAL (SELECT * FROM settlement_statement s WHERE s.account_id = a.id ORDER BY s.number DESC LIMIT 1) p
        ON true
- WHERE p.gaming_day IS DISTINCT FROM %(day)s
+ WHERE p.gaming_day IS DISTINCT FROM %(day)s AND a.code <> ALL(%(but)s) AND (%(only)s = '' OR a.code = %(only)s)
  ORDER BY a.id LIMIT %(limit)s
 """
 
@@ -57,17 +60,20 @@ class _Waiting:
         return Span(self.account, self.code, self.after_version, self.after_day, up_to)
 
 
-def make() -> int | None:
+def make(*, but: Sequence[str] = (), late: Sequence[str] = (), only: str = "") -> int | None:
     """Make statements of accounts that moved up to the oldest sealed day that is not finished; return how many, None
     where every sealed day is finished. An act that finds nothing more to make finishes the day, and returns 0.
 
-    Must run in an act; seven statements, and what the witness takes, whatever the number of lines.
+    ``but`` these accounts, by code; ``late`` ones moved in a day that was finished without them; ``only`` one: then no
+    day is finished. Must run in an act; seven statements, and what the witness takes, whatever the number of lines.
     """
     act = events.current()
     gaming_day, after = _next_day()
     if gaming_day is None:
         return None
-    waiting = _waiting(gaming_day, after=after)
+    waiting = _waiting(gaming_day, after=after, but=but, late=late, only=only)
+    if only and not waiting:
+        return 0
     if not waiting:
         made = Statement.objects.filter(gaming_day=gaming_day).count()
         StatementDay.objects.create(gaming_day=gaming_day, statements=made, finished_at=act.now)
@@ -77,6 +83,28 @@ def make() -> int | None:
     events.announce([_fact(row, one) for row, one in zip(rows, waiting, strict=True)])
     webhooks.owe([_owed(row, one) for row, one in zip(rows, waiting, strict=True)])
     return len(rows)
+
+
+def waiting_accounts(*, late: Sequence[str] = ()) -> list[str]:
+    """Return the codes of accounts that wait for a statement of the oldest sealed day that is not finished, ``late``
+    ones too; up to a hundred. Two statements, and no more than looked at."""
+    gaming_day, after = _next_day()
+    if gaming_day is None:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT code FROM ({_WAITING}) AS found (id, code)",  # noqa: S608
+            {
+                "day": gaming_day,
+                "after": after,
+                "ever": _EVER,
+                "limit": BATCH,
+                "but": [],
+                "late": list(late),
+                "only": "",
+            },
+        )
+        return [code for (code,) in cursor.fetchall()]
 
 
 def draft(account: Account, gaming_day: date, *, now: datetime) -> forms.Statement:
@@ -133,9 +161,12 @@ def _next_day() -> tuple[date | None, date]:
     return row
 
 
-def _waiting(gaming_day: date, *, after: date) -> list[_Waiting]:
+def _waiting(
+    gaming_day: date, *, after: date, but: Sequence[str], late: Sequence[str], only: str
+) -> list[_Waiting]:
+    given: dict[str, Any] = {"but": list(but), "late": list(late), "only": only}
     with connection.cursor() as cursor:
-        cursor.execute(_WAITING, {"day": gaming_day, "after": after, "ever": _EVER, "limit": BATCH})
+        cursor.execute(_WAITING, {"day": gaming_day, "after": after, "ever": _EVER, "limit": BATCH, **given})
         return [_Waiting(*row) for row in cursor.fetchall()]
 
 

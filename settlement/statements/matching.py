@@ -30,6 +30,8 @@ from settlement.statements.passes import Difference, Ours, Outcome, Rule
 
 _LOCK = "statements:match:"
 _DAY = timedelta(days=1)
+_FIRST, _LAST = date(2, 1, 1), date(9998, 12, 31)
+"""Between these a day has days beside it, and instants in any zone. No house has lines beyond, whatever was stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,12 @@ def match(account: Account, *, first_day: date, last_day: date) -> Matched:
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{_LOCK}{account.id}"])
-    lines = {row.id: row for row in OutsideLine.objects.filter(account=account, match=None, pending=False)}
+    lines = {
+        row.id: row
+        for row in OutsideLine.objects.filter(
+            account=account, match=None, pending=False, booked__range=(_FIRST, _LAST)
+        )
+    }
     ours, explained = _ours(account, first_day=first_day, last_day=last_day)
     covered = _covered(account, first_day=first_day, last_day=last_day)
     outcome = passes.compare(
@@ -77,13 +84,30 @@ def waiting(*, limit: int) -> list[tuple[Account, date, date]]:
         cursor.execute(
             """
             SELECT account_id, min(booked), max(booked) FROM settlement_outsideline
-             WHERE match_id IS NULL AND NOT pending GROUP BY account_id ORDER BY min(booked), account_id LIMIT %s
+             WHERE match_id IS NULL AND NOT pending AND booked BETWEEN %s AND %s
+             GROUP BY account_id ORDER BY min(booked), account_id LIMIT %s
             """,
-            [limit],
+            [_FIRST, _LAST, limit],
         )
         found = cursor.fetchall()
     accounts = Account.objects.in_bulk([id for id, _, _ in found])
     return [(accounts[id], first, last) for id, first, last in found]
+
+
+def beyond_the_calendar(*, now: datetime, limit: int) -> list[int]:
+    """Return lines without a match that are booked where nothing can be computed, and were not told of of late."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT l.id FROM settlement_outsideline l
+             WHERE l.match_id IS NULL AND NOT l.pending AND (l.booked < %s OR l.booked > %s)
+               AND NOT EXISTS (SELECT FROM casino_aside a
+                                WHERE a.subject = 'statement-lines/' || l.id AND a.due_at > %s)
+             ORDER BY l.id LIMIT %s
+            """,
+            [_FIRST, _LAST, now, limit],
+        )
+        return [id for (id,) in cursor.fetchall()]
 
 
 # -- what is compared ----------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connection
 
-from casino import events
+from casino import events, upkeep
 from casino.events import Fact
 from settlement.models import Delivery, Endpoint
 from settlement.webhooks import endpoints, schedule, sending
@@ -25,6 +25,7 @@ from settlement.webhooks.sending import Answer, Letter
 
 log = logging.getLogger("pokdeng.webhooks")
 
+DELIVERING = "delivering"
 THREADS = 32
 TOGETHER = 0.02
 """Seconds in which answers are gathered, so that quick ones are written down together."""
@@ -102,7 +103,7 @@ def deliver(*, owner: str, clock: Callable[[], datetime], until: datetime, send:
         while True:
             now = clock()
             if now < until:
-                for letter in claim(owner=owner, now=now, room=THREADS - len(under_way)):
+                for letter in claim(owner=owner, now=now, room=THREADS - len(under_way), clock=clock):
                     under_way[threads.submit(send, letter, now=clock())] = letter
             if not under_way:
                 return tried
@@ -110,25 +111,51 @@ def deliver(*, owner: str, clock: Callable[[], datetime], until: datetime, send:
             if not over:
                 over, _ = wait(under_way, return_when=FIRST_COMPLETED)
             answers = [(under_way.pop(one), one.result()) for one in over]
-            events.attempt(
-                lambda _, answers=answers: finish(answers),  # type: ignore[misc]
-                actor=events.SERVICE,
-                request_id=owner,
-                now=clock(),
-            )
+            _finished(answers, owner=owner, clock=clock)
             tried += len(answers)
 
 
-def claim(*, owner: str, now: datetime, room: int) -> list[Letter]:
+def _finished(answers: Sequence[tuple[Letter, Answer]], *, owner: str, clock: Callable[[], datetime]) -> None:
+    """Write down what came of these tries, together where that can be done, else one by one."""
+    upkeep.together(
+        DELIVERING,
+        answers,
+        lambda some: events.attempt(
+            lambda _: finish(some), actor=events.SERVICE, request_id=owner, now=clock()
+        ),
+        named=lambda one: f"deliveries/{one[0].delivery}",
+        clock=clock,
+    )
+
+
+def claim(
+    *, owner: str, now: datetime, room: int, clock: Callable[[], datetime] | None = None
+) -> list[Letter]:
     """Claim up to ``room`` deliveries that are due at ``now`` for ``owner``. One statement, which is committed before
-    anything is sent."""
+    anything is sent. A delivery that cannot be made into a letter is a try that failed."""
     if room <= 0:
         return []
     lease: float = settings.WEBHOOKS["lease_seconds"]
     with connection.cursor() as cursor:
         cursor.execute(_CLAIM, {"now": now, "room": room, "owner": owner, "lease": lease})
         rows = cursor.fetchall()
-    return [_letter(row, now=now) for row in sorted(rows)]
+    letters, unfit = [], []
+    for row in sorted(rows, key=lambda row: row[0]):
+        try:
+            letters.append(_letter(row, now=now))
+        except Exception as fault:
+            log.exception("delivery %d cannot be signed", row[0])
+            upkeep.put_aside(DELIVERING, f"deliveries/{row[0]}", fault, now=now)
+            unfit.append((_unsigned(row), Answer("not_sent", now)))
+    if unfit:
+        _finished(unfit, owner=owner, clock=clock or (lambda: now))
+    return letters
+
+
+def _unsigned(row: tuple[Any, ...]) -> Letter:
+    """What is known of a delivery whose letter cannot be written."""
+    delivery, number, failures, endpoint, message, body, url, host, port, ranges, *_ = row
+    return Letter(delivery, number, failures, endpoint, message, body.encode(), url, host, port, ranges, ())
 
 
 def _letter(row: tuple[Any, ...], *, now: datetime) -> Letter:

@@ -34,6 +34,12 @@ WRITERS = {
     # An answer is the door's own: what it said to a key, to say it again.
     "casino.ApiKey": ("casino/keys.py",),
     "casino.StoredAnswer": ("casino/api/keyed.py",),
+    # How the service runs; a program that is started again is seen by its starter alone, which knows no Django.
+    "casino.Sweep": ("casino/upkeep.py",),
+    "casino.Aside": ("casino/upkeep.py",),
+    "casino.Unread": ("casino/upkeep.py",),
+    "casino.UnreadCount": ("casino/upkeep.py",),
+    "casino.Program": ("deploy/local/keeping.py",),
     "settlement.RuleSheet": ("settlement/rule_sheets.py",),
     "settlement.TableRules": ("settlement/rule_sheets.py",),
     "settlement.Account": ("settlement/ledger",),

@@ -179,7 +179,7 @@ def watched(now: datetime) -> int:
         with act(now=now) as running:
             return do(running)
 
-    return external.watch(acting=acting, now=now)
+    return external.watch(acting=acting, clock=lambda: now)
 
 
 def test_an_answer_that_nobody_stored_is_let_go_by_the_sweep(

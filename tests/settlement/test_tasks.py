@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic, sleep
@@ -15,11 +16,12 @@ import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
-from casino.models import RoundEvent
+from casino.models import Aside, RoundEvent, Sweep, Unread, UnreadCount
 from deploy.local import place
 from settlement import settle, tasks
 from settlement.models import Journal
 from tests.casino.telling import TWO_HANDS
+from tests.deploy.test_unread import POISON
 from tests.settlement.floor import AtTable, a_table, money, standing
 
 WON = TWO_HANDS + "close"
@@ -90,7 +92,10 @@ def test_a_round_that_cannot_be_judged_keeps_no_other_waiting(caplog: pytest.Log
 
     assert [standing(id) for id in (before, bad, behind)] == ["settled", "due", "settled"]
     assert Journal.objects.filter(round=bad).count() == 0
-    assert f"round {bad} was not settled" in caplog.text
+    assert f"settling cannot compute with rounds/{bad}" in caplog.text
+    assert list(Aside.objects.values_list("work", "subject", "times")) == [("settling", f"rounds/{bad}", 1)]
+    tasks.sweep()
+    assert Aside.objects.get().times == 1, "it is tried again after a minute, and not with every bell"
 
 
 @pytest.mark.django_db
@@ -183,6 +188,30 @@ def test_a_worker_that_hears_the_bell_settles_and_ten_bells_pay_once(dsn: str, b
 
     assert money() == {table.bank: -200_00, table.guests: 200_00}
     assert Journal.objects.filter(kind="round").count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_cannot_be_read_in_the_queue_is_put_aside_and_counted_and_the_worker_goes_on(
+    dsn: str, broker: Any
+) -> None:
+    round_id = a_table().tell(WON)
+    for item, _ in POISON.values():
+        broker.lpush("celery", item)
+
+    with a_worker(dsn) as worker:
+        tasks.sweep.delay()
+        until(lambda: standing(round_id) == "settled")
+        until(lambda: sum(UnreadCount.objects.values_list("count", flat=True)) == len(POISON))
+        assert worker.poll() is None
+
+    assert dict(UnreadCount.objects.values_list("reason", "count")) == Counter(
+        why for _, why in POISON.values()
+    )
+    assert {bytes(one.content) for one in Unread.objects.all()} == {
+        item[:4_096] for item, _ in POISON.values()
+    }
+    assert broker.llen("celery") == 0
+    assert Sweep.objects.get(name="settlement.sweep").ended_at is not None
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,0 +1,194 @@
+"""One poisoned item among good ones, for every bell of settlement: the good ones are done, the bad one is named and is
+not tried again with every bell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from casino.models import Aside
+from settlement import days, statements, tasks
+from settlement.models import (
+    Attempt,
+    Break,
+    DayJob,
+    ExternalCall,
+    GamingDay,
+    Match,
+    OutsideLine,
+    Shift,
+    Statement,
+    StatementDay,
+)
+from settlement.statements import making
+from settlement.webhooks import delivering
+from tests.casino.floor import a_person
+from tests.database import Connection
+from tests.settlement.receiver import receiving
+from tests.settlement.telling import an_endpoint, at_home, delivered, owed, states
+from tests.settlement.test_statements import DAY, WALLET, a_deposit, match, seal, take, theirs
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ENDS = [date(1, 1, 1), date(9999, 12, 31)]
+Forge = Callable[..., None]
+
+
+@pytest.fixture
+def forge(administrator: Connection) -> Forge:
+    """What only somebody who owns the tables can write: no trigger and no door stands in the way."""
+
+    def write(table: str, statement: str, *parameters: Any) -> None:
+        administrator.execute(f"ALTER TABLE {table} DISABLE TRIGGER ALL")
+        assert administrator.execute(statement, parameters).rowcount > 0
+        administrator.execute(f"ALTER TABLE {table} ENABLE TRIGGER ALL")
+
+    return write
+
+
+def aside() -> list[tuple[str, str, int]]:
+    return list(Aside.objects.order_by("work", "subject").values_list("work", "subject", "times"))
+
+
+@pytest.mark.parametrize("booked", ENDS, ids=str)
+def test_a_line_booked_at_an_end_of_the_calendar_keeps_no_account_and_no_other_line_waiting(
+    forge: Forge, booked: date
+) -> None:
+    a_deposit("A17", 500_00, "CR-1")
+    a_deposit("A17", 70_00, "CR-2")
+    a_deposit("B4", 30_00, "CR-3")
+    take(theirs({"amount": 500_00, "reference": "CR-1"}, {"amount": 70_00, "reference": "CR-2"}))
+    take(theirs({"amount": 30_00, "reference": "CR-3"}, account="player:B4:wallet"))
+    bad = OutsideLine.objects.get(reference="CR-1").id
+    forge(
+        "settlement_outsideline", "UPDATE settlement_outsideline SET booked = %s WHERE id = %s", booked, bad
+    )
+
+    for _ in range(2):
+        tasks.write_statements()
+
+    assert sorted(Match.objects.values_list("account__code", flat=True)) == [
+        "player:A17:wallet",
+        "player:B4:wallet",
+    ]
+    assert aside() == [("statement matching", f"statement-lines/{bad}", 1)]
+    assert not OutsideLine.objects.exclude(pk=bad).filter(match=None).exists()
+
+
+def test_matching_by_hand_leaves_such_a_line_out_too(forge: Forge) -> None:
+    a_deposit("A17", 500_00, "CR-1")
+    take(theirs({"amount": 500_00, "reference": "CR-1"}))
+    forge("settlement_outsideline", "UPDATE settlement_outsideline SET booked = '9999-12-31'")
+    assert match().matched == 0
+
+
+def test_an_account_of_which_no_statement_can_be_made_keeps_no_other_and_no_day_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    form, broken = making._form, [True]
+
+    def formed(one: Any, *args: Any, **more: Any) -> Any:
+        if one.code == WALLET and broken[0]:
+            raise OverflowError("date value out of range")
+        return form(one, *args, **more)
+
+    monkeypatch.setattr(making, "_form", formed)
+    a_deposit("A17", 500_00, "CR-1")
+    a_deposit("B4", 100_00, "CR-2")
+    seal(DAY)
+
+    for _ in range(2):
+        tasks.write_statements()
+
+    assert sorted(Statement.objects.values_list("account__code", flat=True)) == [
+        "external:cash:C1",
+        "player:B4:wallet",
+    ]
+    assert StatementDay.objects.get().gaming_day == DAY
+    assert aside() == [("making statements", f"accounts/{WALLET}", 1)]
+
+    broken[0] = False
+    Aside.objects.update(due_at=timezone.now())
+    seal(DAY + timedelta(days=1))
+    tasks.write_statements()
+
+    made = Statement.objects.get(account__code=WALLET)
+    assert (made.number, made.gaming_day, made.closing, made.lines) == (1, DAY + timedelta(days=1), 500_00, 1)
+    assert Aside.objects.get().solved_at is not None
+
+
+def test_a_delivery_that_cannot_be_signed_is_a_try_that_failed_and_the_others_are_sent(
+    settings: Any, forge: Forge
+) -> None:
+    at_home(settings)
+    with receiving() as receiver, receiving() as another:
+        bad, _ = an_endpoint(another, name="bad")
+        good, _ = an_endpoint(receiver, name="good")
+        forge("settlement_endpoint", "UPDATE settlement_endpoint SET secret = 'junk' WHERE id = %s", bad.id)
+        owed(3)
+        for _ in range(2):
+            delivered()
+
+    assert states(good) == {"delivered": 3}
+    assert states(bad) == {"due": 3}
+    tried = Attempt.objects.filter(delivery__endpoint=bad).values_list("result", flat=True)
+    assert list(tried) == ["not_sent"] * 3
+    assert [(work, times) for work, _, times in aside()] == [(delivering.DELIVERING, 1)] * 3
+
+
+def test_a_shift_that_cannot_be_ended_does_not_keep_the_day_from_turning(forge: Forge) -> None:
+    """The hour in which it was opened is at the end of the calendar, where no report can be made of it."""
+    supervisors = [a_person("supervisor", badge=f"S{number}") for number in (1, 2)]
+    tasks.turn_the_day()
+    day = GamingDay.objects.get()
+    Shift.objects.create(
+        id="01900000-0000-7000-8000-000000000001", day=day, number=1, tables=[],
+        opened_by=supervisors[0], opened_with=supervisors[1], opened_at=timezone.now(),
+    )  # fmt: skip
+    forge("settlement_shift", "UPDATE settlement_shift SET opened_at = '0001-01-01T00:00:00Z'")
+    forge("settlement_dayjob", "DELETE FROM settlement_dayjob")
+
+    assert tasks.turn_the_day() is True
+    assert tasks.turn_the_day() is False
+
+    assert aside() == [("ending shifts by time", "shifts/01900000-0000-7000-8000-000000000001", 1)]
+    assert DayJob.objects.get().gaming_day == days.of(timezone.now())
+
+
+def test_calls_that_are_overdue_get_their_breaks_beside_one_that_cannot_be_read(
+    settings: Any, forge: Forge
+) -> None:
+    from tests.settlement.cashier_system import covered, keeping, let_in
+    from tests.settlement.floor import a_table
+
+    at_home(settings)
+    with keeping({"royal-A17": 10_000_00}) as royal:
+        let_in(royal)
+        table = a_table()
+        for _ in range(2):
+            round_id = table.tell("bet w1 p1 100 account=player:royal-A17")
+            royal.behaves("500")
+            covered(round_id)
+        royal.behaves("500")
+        first, second = ExternalCall.objects.filter(state="due").order_by("id")[:2]
+        moved = "UPDATE settlement_externalcall SET written_at = %s WHERE id = %s"
+        forge("settlement_externalcall", moved, "-infinity", first.id)
+        forge("settlement_externalcall", moved, datetime(2026, 1, 1, tzinfo=UTC), second.id)
+        for _ in range(2):
+            tasks.watch_cashiers()
+
+    assert list(Break.objects.values_list("code", "subject")) == [
+        ("MISSING_SOURCE", f"external-calls/{second.id}")
+    ]
+    assert aside() == [("calls not acknowledged", f"external-calls/{first.id}", 1)]
+
+
+def test_the_waiting_accounts_are_those_that_get_statements() -> None:
+    a_deposit("A17", 500_00, "CR-1")
+    assert statements.waiting_accounts() == []
+    seal(DAY)
+    assert sorted(statements.waiting_accounts()) == ["external:cash:C1", WALLET]
