@@ -53,6 +53,15 @@ def outside() -> Path:
     return folder
 
 
+def open_closed(path: Path, *, anew: bool = False) -> IO[bytes]:
+    """Open a file to be written to at its end, or ``anew``, that nobody but its owner may read: logs hold what happened
+    in a house."""
+    how = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if anew else os.O_APPEND)
+    handle = os.open(path, how, 0o600)
+    os.fchmod(handle, 0o600)  # one that was made before, or under another mask
+    return os.fdopen(handle, "wb" if anew else "ab")
+
+
 def write(name: str, value: dict[str, Any]) -> None:
     """Replace a JSON file of the folder in one step; readable by its owner alone."""
     try:
@@ -122,6 +131,11 @@ def port_is_free(port: int) -> bool:
                 return False
             raise
     return True
+
+
+def is_listened_to(port: int | None) -> bool:
+    """Whether somebody listens on the port. The socket is not connected: nothing is heard of it on the other side."""
+    return port is not None and not port_is_free(port)
 
 
 def free_port(*, preferred: int | None = None) -> int:

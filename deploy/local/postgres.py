@@ -51,6 +51,11 @@ def start(*, secrets: dict[str, str]) -> None:
     _prepare(secrets=secrets)
 
 
+def is_there() -> bool:
+    """Whether somebody listens where the server was started."""
+    return place.is_listened_to(place.read("postgres.json").get("port"))
+
+
 def stop() -> bool:
     """Stop cleanly: open transactions are rolled back, nothing acknowledged is lost. Returns whether one ran."""
     if not (_home() / "data" / "postmaster.pid").exists():

@@ -1,4 +1,4 @@
-"""Web, worker, beat and sealer of a started house: children of `manage.py up`, stopped with it.
+"""Web, worker, beat and sealer of a started house: children of `manage.py up`, kept by it and stopped with it.
 
 They are written down in `.local/house.json` by process id and moment of birth, so that what a killed `up` left
 behind is known again, and no stranger who got the same number is ever signalled.
@@ -100,10 +100,11 @@ def log_file(name: str) -> Path:
 def _log(name: str) -> Any:
     path = log_file(name)
     try:
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        path.parent.chmod(0o700)
         if path.exists() and path.stat().st_size > LOG_BYTES:
             path.replace(path.with_suffix(".log.1"))
-        return path.open("ab")
+        return place.open_closed(path)
     except OSError as error:
         raise no_room(error, doing="Writing a log") from error
 
@@ -141,6 +142,12 @@ def refuse_if_any_ended(children: list[Child]) -> None:
                 f"The {child.name} ended by itself ({child.popen.returncode}); the house is closed. "
                 f"Its last line: {last_words(child.name)}"
             )
+
+
+def stop_rest_of(child: Child) -> None:
+    """Kill what a child that ended left running of its own: it was in a session of its own, with them alone."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.popen.pid, signal.SIGKILL)
 
 
 def stop(children: list[Child]) -> None:

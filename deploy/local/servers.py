@@ -56,6 +56,20 @@ def running() -> Iterator[Addresses]:
                 _stop()
 
 
+def alive() -> bool:
+    """Whether both servers run. Asked every half second: a look at a process and a port, and no word with them."""
+    return postgres.is_there() and valkey.is_there()
+
+
+def again() -> Addresses:
+    """Start what is gone of the servers that this process shares, and return where they answer now."""
+    with place.locked("starting"):
+        secrets = place.passwords()
+        postgres.start(secrets=secrets)
+        valkey.start(secret=secrets["valkey"])
+        return _addresses()
+
+
 def stop_unused() -> int:
     """Stop servers that a killed user left behind and nobody shares; returns how many were running."""
     with place.locked("starting"), place.share("servers") as share:

@@ -71,6 +71,11 @@ def start(*, secret: str) -> None:
             raise Trouble(f"Valkey did not start. Its own words: {_last_words()}")
 
 
+def is_there() -> bool:
+    """Whether somebody listens where the server was started."""
+    return place.is_listened_to(place.read("valkey.json").get("port"))
+
+
 def stop() -> bool:
     """Returns whether there was one to stop."""
     secret = place.read("secrets.json").get("valkey", "")
@@ -84,6 +89,8 @@ def stop() -> bool:
 
 
 def _launch(*, port: int, secret: str) -> None:
+    with place.open_closed(place.FOLDER / "valkey.log"):
+        pass  # made by us, so that nobody else may read it
     # The configuration goes in by standard input: a password on the command line is everybody's to read.
     lines = (
         f"bind {place.LOOPBACK}",

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -14,10 +14,11 @@ from django.conf import settings
 from django.core.management import get_commands
 from django.core.management.base import BaseCommand, CommandParser
 
-from deploy.local import place, processes, servers
+from deploy.local import keeping, place, processes, servers
 from deploy.local.trouble import Trouble
 
 DEFAULT_PORT = 8000
+LOOK_SECONDS = 0.5
 
 
 class Command(BaseCommand):
@@ -69,26 +70,45 @@ class Command(BaseCommand):
             welcome = _manage("house", "--demo", environment=environment)
         # Whoever answers requests has no use for the administrator's address.
         environment = {name: value for name, value in environment.items() if name != "DATABASE_OWNER_URL"}
-        children: list[processes.Child] = []
+        keeper = keeping.Keeper(
+            start=lambda program: processes.start(program, environment=environment),
+            say=self._say,
+            tell=keeping.telling(environment),
+        )
+
+        guard = None
+        if settings.LOCAL:
+            guard = keeping.Guard(
+                alive=servers.alive, again=lambda: servers.again().environment(), say=self._say
+            )
+
+        def noted(*, is_open: bool = False) -> None:
+            processes.note(port=port, children=keeper.children, is_open=is_open)
+
         try:
-            for program in processes.programs(port=port):
-                children.append(processes.start(program, environment=environment))
-                processes.note(port=port, children=children, is_open=False)
-            processes.wait_until_open(port=port, children=children)
-            processes.note(port=port, children=children, is_open=True)
-            self.stdout.write(_announcement(port=port, welcome=welcome))
-            self.stdout.flush()
+            keeper.begin(processes.programs(port=port), begun=noted)
+            processes.wait_until_open(port=port, children=keeper.children)
+            noted(is_open=True)
+            self._say(_announcement(port=port, welcome=welcome))
             while True:
-                time.sleep(0.5)
-                processes.refuse_if_any_ended(children)
+                time.sleep(LOOK_SECONDS)
+                if guard is not None and _moved(environment, guard.look(now=time.monotonic())):
+                    keeper.start_all_again()
+                    noted(is_open=True)
+                if keeper.look(now=time.monotonic()):
+                    noted(is_open=True)
         finally:
             with _ignoring_signals():
-                processes.stop(children)
+                processes.stop(keeper.children)
+
+    def _say(self, sentence: str) -> None:
+        self.stdout.write(sentence)
+        self.stdout.flush()
 
     def _detach(self, *, port: int) -> None:
         place.make()
         log = place.FOLDER / "up.log"
-        with log.open("wb") as output:
+        with place.open_closed(log, anew=True) as output:
             child = subprocess.Popen(
                 [sys.executable, str(place.CLONE / "manage.py"), "up", "--port", str(port)],
                 cwd=place.CLONE,
@@ -174,6 +194,17 @@ def _manage(*arguments: str, environment: dict[str, str]) -> str:
         lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
         raise Trouble(f"`manage.py {arguments[0]}` failed: {lines[-1] if lines else done.returncode}")
     return done.stdout.strip()
+
+
+def _moved(environment: dict[str, str], addresses: Mapping[str, str] | None) -> bool:
+    """Say whether the servers answer elsewhere than the children were told, who are told the new addresses then."""
+    moved = {
+        name: value
+        for name, value in (addresses or {}).items()
+        if environment.get(name, value) != value and name != "DATABASE_OWNER_URL"
+    }
+    environment |= moved
+    return bool(moved)
 
 
 def _already() -> str:
