@@ -25,7 +25,7 @@ from tests.deploy.test_unread import POISON
 from tests.settlement.floor import AtTable, a_table, money, standing
 
 WON = TWO_HANDS + "close"
-PATIENCE = 60.0
+PATIENCE = 100.0
 
 
 @pytest.mark.django_db

@@ -11,22 +11,18 @@ import pytest
 from django.utils import timezone
 
 from casino.models import Aside
-from settlement import days, statements, tasks
+from settlement import statements, tasks
 from settlement.models import (
     Attempt,
     Break,
-    DayJob,
     ExternalCall,
-    GamingDay,
     Match,
     OutsideLine,
-    Shift,
     Statement,
     StatementDay,
 )
 from settlement.statements import making
 from settlement.webhooks import delivering
-from tests.casino.floor import a_person
 from tests.database import Connection
 from tests.settlement.receiver import receiving
 from tests.settlement.telling import an_endpoint, at_home, delivered, owed, states
@@ -138,25 +134,6 @@ def test_a_delivery_that_cannot_be_signed_is_a_try_that_failed_and_the_others_ar
     tried = Attempt.objects.filter(delivery__endpoint=bad).values_list("result", flat=True)
     assert list(tried) == ["not_sent"] * 3
     assert [(work, times) for work, _, times in aside()] == [(delivering.DELIVERING, 1)] * 3
-
-
-def test_a_shift_that_cannot_be_ended_does_not_keep_the_day_from_turning(forge: Forge) -> None:
-    """The hour in which it was opened is at the end of the calendar, where no report can be made of it."""
-    supervisors = [a_person("supervisor", badge=f"S{number}") for number in (1, 2)]
-    tasks.turn_the_day()
-    day = GamingDay.objects.get()
-    Shift.objects.create(
-        id="01900000-0000-7000-8000-000000000001", day=day, number=1, tables=[],
-        opened_by=supervisors[0], opened_with=supervisors[1], opened_at=timezone.now(),
-    )  # fmt: skip
-    forge("settlement_shift", "UPDATE settlement_shift SET opened_at = '0001-01-01T00:00:00Z'")
-    forge("settlement_dayjob", "DELETE FROM settlement_dayjob")
-
-    assert tasks.turn_the_day() is True
-    assert tasks.turn_the_day() is False
-
-    assert aside() == [("ending shifts by time", "shifts/01900000-0000-7000-8000-000000000001", 1)]
-    assert DayJob.objects.get().gaming_day == days.of(timezone.now())
 
 
 def test_calls_that_are_overdue_get_their_breaks_beside_one_that_cannot_be_read(
