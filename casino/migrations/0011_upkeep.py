@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("casino", "0009_tries_by_origin"),
+        ("casino", "0010_codes_of_people"),
     ]
 
     operations = [
