@@ -39,6 +39,7 @@ POST tables/<str:code>/sessions/close                                           
 # second, blind count (the first is of the row above, a drop's of its own row)   D D ✓ r ✓ r – – – o
 POST tables/<str:code>/counts                                                    D D ✓ – ✓ – – – – o
 DELETE tables/<str:code>/counts                                                  – D ✓ – – – – – – –
+POST tables/<str:code>/counts/<uuid:count>/withdraw                              – D ✓ – – – – – – –
 # fill, credit: ask / issue, void / receive (runners carry)                      D D ✓ r ✓ r – – – –
 POST tables/<str:code>/fills                                                     – D ✓ – – – – – – –
 POST tables/<str:code>/credits                                                   – D ✓ – – – – – – –

@@ -83,6 +83,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("api/v1/tables/<str:code>/duty", "POST"): {"role": "dealer", "badge": "D01", "pin": PIN},
     ("api/v1/rounds/<uuid:round>/corrections", "POST"): {"acts": [1], "reason": "x", "badge": "S01", "pin": PIN},
     ("api/v1/tables/<str:code>/counts", "POST"): COUNT,
+    ("api/v1/tables/<str:code>/counts/<uuid:count>/withdraw", "POST"): {"reason": "x"},
     ("api/v1/tables/<str:code>/sessions", "POST"): {"dealer": "D01", "supervisor": "S01"},
     ("api/v1/tables/<str:code>/sessions/close", "POST"): {"last_round": 0},
     ("api/v1/tables/<str:code>/events", "POST"): {},
