@@ -143,7 +143,7 @@ class Devices(Door):
             )
         },
     )
-    @refuses("device_known", "table_ended")
+    @refuses("device_known", "not_found", "table_ended")
     def post(self, request: Request) -> Response:
         """Make a code by which one device comes to one table within ten minutes. A code that was lost is made again."""
         given, by = self.body(AdmissionShape), self.person

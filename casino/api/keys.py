@@ -121,7 +121,7 @@ class Keys(Door):
         )
 
     @extend_schema(operation_id="makeKey", request=KeyShape, responses={201: KeyMade})
-    @refuses("sod_violation")
+    @refuses("second_person_forbidden", "sod_violation")
     def post(self, request: Request) -> Response:
         """Make a key with a manager's badge and PIN. There is no Idempotency-Key: an answer that holds a key is kept
         nowhere, and a key whose answer was lost is revoked."""
@@ -143,7 +143,7 @@ class KeyRotation(Door):
     declares: ClassVar = {"POST": "make_keys"}
 
     @extend_schema(operation_id="rotateKey", request=RotationShape, responses={201: KeyMade})
-    @refuses("key_over", "key_replaced", "sod_violation")
+    @refuses("key_over", "key_replaced", "second_person_forbidden", "sod_violation")
     def post(self, request: Request, key: UUID) -> Response:
         """Make a key good for the same; both are good until the old one is revoked or over."""
         given = self.body(RotationShape)

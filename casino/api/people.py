@@ -249,7 +249,7 @@ class Leaving(PeopleDoor):
     declares: ClassVar = {"POST": "manage_people"}
 
     @extend_schema(operation_id="letGo", request=None, responses={200: PersonShown})
-    @refuses("sod_violation")
+    @refuses("person_ended", "sod_violation")
     def post(self, request: Request, badge: str) -> Response:
         """End an account at once and for good; its row stays. Asked again, the first time stands."""
         person, by = self.of_badge(badge), self.person
@@ -282,7 +282,7 @@ class TakeOver(Door):
         request=TakeOverShape,
         responses={200: described("TookOver", {"badge": serializers.CharField()})},
     )
-    @refuses("wrong_code")
+    @refuses("not_found", "person_ended", "wrong_code")
     def post(self, request: Request) -> Response:
         """Choose password and PIN with the code that was handed over; it is good once. The PIN has six digits and is
         none that people try first."""

@@ -91,7 +91,7 @@ class Mispays(_Acts):
     declares: ClassVar = {"POST": "mispay_found"}
 
     @extend_schema(operation_id="findMispay", request=MispayShape, parameters=[KEY], responses={201: Ruled})
-    @refuses("not_on_duty", "sod_violation")
+    @refuses("not_on_duty", "round_finished", "sod_violation")
     def post(self, request: Request, round: UUID) -> Response:
         """Record what was paid and what was due, at any time, after the seal too. The ledger does not move."""
         return self._once(round, "mispay_found", MispayShape)

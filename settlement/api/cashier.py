@@ -265,6 +265,7 @@ class ChipExchanges(CashDoor):
         "person_needed",
         "second_person_needed",
         "sod_violation",
+        "unknown_cage",
         "wrong_currency",
     )
     def post(self, request: Request, code: str) -> Response:

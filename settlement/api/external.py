@@ -218,7 +218,7 @@ class OpenHolds(Door):
             )
         },
     )
-    @refuses("invalid_value")
+    @refuses("invalid_value", "not_found")
     def get(self, request: Request) -> Response:
         """List holds that are not over, oldest first."""
         found = ExternalHold.objects.filter(ended_at=None).select_related("system")
@@ -275,7 +275,7 @@ class OpenCalls(Door):
             )
         },
     )
-    @refuses("invalid_value")
+    @refuses("invalid_value", "not_found")
     def get(self, request: Request) -> Response:
         """List calls that were not acknowledged, oldest first, with their age."""
         found = ExternalCall.objects.exclude(state="acknowledged").select_related("hold__system")

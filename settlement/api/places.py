@@ -84,6 +84,7 @@ class CageStock(CashDoor):
         "day_sealed",
         "second_person_forbidden",
         "sod_violation",
+        "unknown_cage",
         "vault_stocked",
         "wrong_currency",
     )

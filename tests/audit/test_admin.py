@@ -22,6 +22,7 @@ from casino import events, tables
 from casino.events import Fact, Principal
 from casino.models import Person, Table
 from settlement import floats
+from tests import world
 from tests.world import acting
 
 pytestmark = pytest.mark.django_db
@@ -36,16 +37,16 @@ MACHINE = Principal(kind="device", id=uuid4(), code="PD01-T1", role="terminal")
 NOON = datetime(2026, 3, 1, 5, tzinfo=UTC)
 
 
-def hired(badge: str, role: str) -> Person:
-    return Person.objects.create(
-        badge=badge, display_name=f"{badge} of the house", role=role, password="!", pin="!"
-    )
+def hired(badge: str, role: str, *permissions: str) -> Person:
+    return world.a_person(role=role, badge=badge, permissions=permissions)
 
 
 def signed_in(role: str) -> Client:
-    """Somebody of this role who may see what a tray should hold."""
-    person = hired(f"{role}-1", role)
-    Person.objects.filter(pk=person.pk).update(permissions=["see_expected"])
+    """Somebody of this role who may see what a tray should hold; an administrator has no permissions."""
+    return _client_of(hired(f"{role}-1", role, *([] if role == "administrator" else ["see_expected"])))
+
+
+def _client_of(person: Person) -> Client:
     client = Client()
     client.force_login(person)
     return client
@@ -103,7 +104,7 @@ def test_balances_are_for_who_may_see_expected_and_not_while_a_table_is_counted(
         table = tables.add(code="PD07", currency="THB", camera=False)
         floats.count(table=table, kind="opener", by=hired("D7", "dealer"), count=None)
     assert (statuses(watching), statuses(auditing)) == ({403}, {200})
-    Person.objects.update(permissions=[])
+    watching, auditing = (_client_of(hired(f"{role}-2", role)) for role in ("surveillance", "auditor"))
     assert (statuses(watching), statuses(auditing)) == ({403}, {403})
 
 
