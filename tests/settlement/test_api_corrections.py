@@ -77,7 +77,7 @@ def test_nobody_signs_their_own_correction(refused: Any, at: AtTable) -> None:
 
 
 def test_a_dealer_signs_no_correction(refused: Any, at: AtTable) -> None:
-    assert refused(badge=at.dealer.badge) == (403, "not_on_duty")
+    assert refused(badge=at.dealer.badge) == (403, "second_person_forbidden")
 
 
 def test_a_supervisor_of_another_table_signs_no_correction_here(refused: Any, staff: House) -> None:

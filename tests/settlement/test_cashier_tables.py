@@ -118,7 +118,7 @@ def test_above_the_limit_a_supervisor_on_duty_there_signs(at: world.AtTable, set
     settings.CASH = settings.CASH | {"sign_off": 1_999_99}
 
     assert said(buys_in(terminal(at))) == (403, "second_person_needed")
-    for badge, refused in (("S-PD02", "not_on_duty"), ("D-PD01", "not_on_duty")):
+    for badge, refused in (("S-PD02", "not_on_duty"), ("D-PD01", "second_person_forbidden")):
         assert said(buys_in(terminal(at), badge=badge, pin=world.PIN)) == (403, refused)
     assert buys_in(terminal(at), badge="S-PD01", pin=world.PIN).status_code == 201
     assert said(buys_in(AtCage(at.supervisor), badge="S-PD01", pin=world.PIN)) == (403, "sod_violation")

@@ -366,10 +366,10 @@ def test_what_comes_late_changes_no_revision_unless_it_is_cited() -> None:
     assert (second.house_net, money()) == (0, {})
 
 
-def test_late_events_deserve_a_second_look() -> None:
+def test_late_events_deserve_a_second_look_and_a_note_is_never_late() -> None:
     table = a_table()
     round_id = won(table)
-    said(table, round_id, "note")
+    said(table, round_id, "change w1 900\nnote")
 
     _, found = settle.reviewed(round_id, settle.effective(round_id))
 

@@ -79,7 +79,7 @@ def test_counts_that_differ_ask_for_a_third_and_say_no_figure(at: AtTable) -> No
     status, second = count(at.supervisor, "closer", SHORT)
 
     assert (status, second["needs"], second["state"]) == (201, "third", "open")
-    assert set(second) == {"counting", "kind", "state", "count", "needs"}
+    assert set(second) == {"counting", "kind", "session", "state", "count", "needs"}
     assert count(at.supervisor, "closer")[1]["code"] == "sod_violation"
     found = Break.objects.get()
     assert (found.code, found.amount) == ("COUNT_MISMATCH", 0)

@@ -250,6 +250,7 @@ def test_a_shift_is_opened_and_closed_by_two_and_reported(clock: Clock) -> None:
     floor.outcome(table.tell(WON))
 
     clock(EVENING + timedelta(hours=6))
+    desk = at_desk(supervisor)  # a session at rest ends: they sign in again
     status, closed = posted(desk, f"shifts/{shift['id']}/close", second(manager))
 
     assert (status, set(closed["files"])) == (201, {"csv", "xlsx", "pdf"}), closed
