@@ -40,6 +40,11 @@ SHEETS: dict[str, dict[str, Any]] = {
     "PD01": {"preset": "seed_base", "options": {}},
     "PD06": {"preset": "thai_app", "options": {}},
 }
+HIRED = {
+    "D01": "dealer", "S01": "supervisor", "M01": "manager", "M02": "manager",
+    "A01": "auditor", "A02": "auditor", "A11": "auditor", "A12": "auditor", "V01": "surveillance",
+}  # fmt: skip
+PERMISSIONS = {"A11": ("accounting",)}
 PIECES = {10_000: 400, 2_000: 500}
 
 
@@ -187,17 +192,18 @@ class _Builder:
         }
 
     def _hire(self) -> None:
-        for badge, role in (("D01", "dealer"), ("S01", "supervisor"), ("M01", "manager"), ("M02", "manager")):
+        for badge, role in HIRED.items():
             self.staff[badge] = people.hire(
                 badge=badge,
                 display_name=f"{badge} of the house",
                 role=role,
                 password="long enough " + badge,
                 pin="123456",
+                permissions=PERMISSIONS.get(badge, ()),
             )
 
     def _open(self, code: str) -> None:
-        dealer, supervisor, author, approver = self.staff.values()
+        dealer, supervisor, author, approver = (self.staff[badge] for badge in ("D01", "S01", "M01", "M02"))
         with self.act() as act:
             table = tables.add(code=code, currency="THB", camera=code == "PD01")
             for kind in ("terminal", "camera"):

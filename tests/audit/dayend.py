@@ -16,9 +16,8 @@ from settlement.days import shifts
 from settlement.models import Run
 
 
-def write(*, manager: Person, supervisor: Person) -> dict[str, UUID]:
+def write(*, manager: Person, supervisor: Person, auditors: tuple[Person, Person]) -> dict[str, UUID]:
     """Close and seal yesterday, open and close a shift; return what has a story, by name."""
-    auditors = [_hired(badge, ("accounting",) if badge == "A11" else ()) for badge in ("A11", "A12")]
     yesterday = days.of(timezone.now()) - timedelta(days=1)
     with _acting(manager):
         days.close_day(day=yesterday, by=manager)
@@ -37,18 +36,6 @@ def write(*, manager: Person, supervisor: Person) -> dict[str, UUID]:
     with _acting(auditors[0]):
         sealed = reports.seal_day(day=yesterday, by=auditors[0], second=auditors[1])
     return {"sealed_report": sealed.id, "shift": shift.id}
-
-
-def _hired(badge: str, permissions: tuple[str, ...]) -> Person:
-    with events.act(actor=events.SERVICE, request_id="built", now=timezone.now()):
-        return people.hire(
-            badge=badge,
-            display_name=f"{badge} of the house",
-            role="auditor",
-            password="long enough " + badge,
-            pin="123456",
-            permissions=permissions,
-        )
 
 
 def _acting(person: Person) -> AbstractContextManager[events.Act]:

@@ -43,7 +43,6 @@ class Evidence:
 
     def gather(self) -> dict[str, UUID]:
         """Seal, flag, answer, dispute and decide; return the rounds and disputes with a story."""
-        self._hire()
         self.seal()
         self._read_flags()
         rounds = list(
@@ -67,7 +66,11 @@ class Evidence:
         with override_settings(
             CHECKPOINT_FOLDER=str(self.store.folder), SEAL_KEY_FILE=str(self.store.key_file)
         ):
-            ended = dayend.write(manager=self.staff["M01"], supervisor=self.staff["S01"])
+            ended = dayend.write(
+                manager=self.staff["M01"],
+                supervisor=self.staff["S01"],
+                auditors=(self.staff["A11"], self.staff["A12"]),
+            )
         self.seal()
         return ended | {
             "disputed": untouched[1].id, "by_two": by_two.dispute_id, "decision": by_two.id,
@@ -101,13 +104,6 @@ class Evidence:
         with self.acting("A01"):
             analytics.ask(day=yesterday)
         analytics.work_on(day=yesterday, now=now, request_id="analytics")
-
-    def _hire(self) -> None:
-        with events.act(actor=events.SERVICE, request_id="built", now=timezone.now()):
-            for badge, role in (("A01", "auditor"), ("A02", "auditor"), ("V01", "surveillance")):
-                self.staff[badge] = people.hire(
-                    badge=badge, display_name=badge, role=role, password=f"long enough {badge}", pin="123456"
-                )
 
     def _read_flags(self) -> None:
         with events.act(actor=events.SERVICE, request_id="flags", now=timezone.now()):
