@@ -34,6 +34,7 @@ from tests.audit.disputing import (
     seconded,
 )
 from tests.audit.test_disputes_api import Office, told
+from tests.casino.floor import becomes
 from tests.settlement import floor
 from tests.settlement.floor import LATER, AtTable, a_person, a_table, outcome
 
@@ -53,8 +54,7 @@ def the_raiser(table: AtTable) -> tuple[Dispute, Person]:
 def a_former_dealer(table: AtTable) -> tuple[Dispute, Person]:
     """He dealt the round, and is an auditor since."""
     dispute = raised(a_held_round(table))
-    Person.objects.filter(pk=table.dealer.pk).update(role="auditor")
-    return dispute, Person.objects.get(pk=table.dealer.pk)
+    return dispute, becomes(table.dealer, "auditor")
 
 
 def a_dealer_named_by_an_event(table: AtTable) -> tuple[Dispute, Person]:
@@ -73,8 +73,7 @@ def who_ruled(table: AtTable) -> tuple[Dispute, Person]:
     round_id = table.tell(CONTESTED.replace("close", "rule p1.2 4D\nclose"))
     assert outcome(round_id) == "settled"
     dispute = raised(round_id)
-    Person.objects.filter(pk=table.supervisor.pk).update(role="auditor")
-    return dispute, Person.objects.get(pk=table.supervisor.pk)
+    return dispute, becomes(table.supervisor, "auditor")
 
 
 def who_approved_the_payout(table: AtTable) -> tuple[Dispute, Person]:
@@ -84,8 +83,7 @@ def who_approved_the_payout(table: AtTable) -> tuple[Dispute, Person]:
     approver = a_person("M09", "manager")
     floor.corrected(round_id, acted_by=a_person("S01", "supervisor"), approved_by=approver)
     dispute = raised(round_id)
-    Person.objects.filter(pk=approver.pk).update(role="auditor")
-    return dispute, Person.objects.get(pk=approver.pk)
+    return dispute, becomes(approver, "auditor")
 
 
 PARTIES: list[Callable[[AtTable], tuple[Dispute, Person]]] = [
@@ -96,12 +94,7 @@ PARTIES: list[Callable[[AtTable], tuple[Dispute, Person]]] = [
 @pytest.fixture(params=PARTIES, ids=[party.__name__ for party in PARTIES])
 def party(request: pytest.FixtureRequest) -> tuple[Dispute, Person]:
     dispute, person = request.param(a_table(camera=True))
-    return dispute, auditor_of(person)
-
-
-def auditor_of(person: Person) -> Person:
-    Person.objects.filter(pk=person.pk).update(role="auditor")
-    return Person.objects.get(pk=person.pk)
+    return dispute, becomes(person, "auditor")
 
 
 def test_whoever_had_a_part_takes_no_step(party: tuple[Dispute, Person]) -> None:
@@ -150,7 +143,7 @@ def test_whoever_dealt_a_round_does_not_close_its_flags() -> None:
         round=round,
         raised_at=THEN,
     )
-    dealer = auditor_of(table.dealer)
+    dealer = becomes(table.dealer, "auditor")
     with pytest.raises(Refusal, match="sod_violation"), acting(dealer):
         flags.close(flag=flag.id, by=dealer, code="explained", reason="it was nothing")
     with acting(auditor()):

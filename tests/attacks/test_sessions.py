@@ -13,7 +13,7 @@ from django.test import Client
 
 from casino.models import Person, Table
 from tests.attacks.addresses import doors
-from tests.casino.floor import PASSWORD, PIN, a_person, a_table
+from tests.casino.floor import PASSWORD, PIN, a_person, a_table, becomes
 
 pytestmark = pytest.mark.django_db
 
@@ -246,7 +246,7 @@ def test_a_role_that_changes_gives_the_session_a_new_key_and_counts_at_once() ->
     a_table()
     client, token = a_browser("manager", "M01")
     before = key_of(client)
-    Person.objects.filter(badge="M01").update(role="cashier")
+    becomes(Person.objects.get(badge="M01"), "cashier")
 
     answer = stop(client, **{"X-CSRFToken": token})
 
@@ -262,6 +262,7 @@ def test_a_disabled_persons_session_is_over_at_once_and_stays_so() -> None:
     client, _ = a_browser("manager", "M01")
     Person.objects.filter(badge="M01").update(is_active=False)
     assert who(client) == (401, "not_signed_in")
+    becomes(Person.objects.get(badge="M01"), "manager")
     Person.objects.filter(badge="M01").update(is_active=True)
     assert who(client) == (401, "not_signed_in")
 

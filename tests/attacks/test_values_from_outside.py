@@ -23,7 +23,7 @@ from settlement.models import CashAct, GamingDay, Run
 from tests import world
 from tests.architecture.test_tidy import product
 from tests.attacks.addresses import Address, doors
-from tests.casino.floor import a_table
+from tests.casino.floor import a_table, becomes
 from tests.settlement.cage import AtCage
 
 INSTANTS: tuple[Any, ...] = (
@@ -446,7 +446,8 @@ def test_no_run_is_begun_for_a_day_that_the_house_has_not(path: str) -> None:
 def test_no_rule_sheet_comes_into_force_in_more_than_ten_years() -> None:
     house = world.a_house()
     sheet, table = house.tables["PD01"].sheet, house.tables["PD01"]
-    Person.objects.update(permissions=["rules_approver"])
+    for person in Person.objects.filter(role="manager"):
+        becomes(person, "manager", ["rules_approver"])
     manager = AtCage(house.author)
     body = {"sheet": str(sheet.id), "badge": "M02", "pin": world.PIN}
     now = timezone.now()

@@ -9,31 +9,41 @@ from __future__ import annotations
 import functools
 import json
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.hashers import make_password
+from django.contrib.auth.hashers import get_hasher, make_password
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from audit.models import LogEntry
 from casino import devices, events, rounds, tables
 from casino.api import payloads, strict_json
-from casino.models import Device, Person, RefusedEvent, Round, RoundEvent, Table, TableSession
+from casino.models import Appointment, Device, Person, RefusedEvent, Round, RoundEvent, Table, TableSession
 
 NOW = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
 """21:00 at the tables."""
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 PIN = "246810"
 PASSWORD = "correct horse battery"
 ONE = "application/cloudevents+json"
 BATCH = "application/cloudevents-batch+json"
 
-_hashed = functools.cache(make_password)
+
+@functools.cache
+def _hashed_by(algorithm: str, secret: str) -> str:
+    return make_password(secret, hasher=algorithm)
+
+
+def _hashed(secret: str) -> str:
+    """A hash takes long on purpose: each secret is hashed once, by each way in which tests have the house hash."""
+    return _hashed_by(get_hasher().algorithm, secret)
 
 
 def act(*, now: datetime = NOW) -> AbstractContextManager[events.Act]:
@@ -52,6 +62,21 @@ def a_person(
         pin=_hashed(pin) if pin else "!",
         password=_hashed(password) if password else "!",
     )
+
+
+def becomes(person: Person, role: str, permissions: Iterable[str] = ()) -> Person:
+    """Let somebody be another, appointed by nobody as in a house that is being furnished; return them."""
+    Appointment.objects.create(
+        id=events.uuid7(timezone.now()),  # the newest counts
+        person=person,
+        role=role,
+        permissions=sorted(permissions),
+        from_at=LONG_AGO,
+        made_at=LONG_AGO,
+    )
+    Person.objects.filter(pk=person.pk).update(role=role, permissions=sorted(permissions))
+    person.refresh_from_db()
+    return person
 
 
 @dataclass(slots=True)

@@ -28,6 +28,7 @@ from tests.casino.floor import (
     a_table,
     a_whole_round,
     act,
+    becomes,
     bets,
     opens,
     settled,
@@ -566,7 +567,7 @@ def test_who_is_disabled_is_out_with_the_next_request() -> None:
 def test_a_changed_role_counts_with_the_next_request() -> None:
     person = a_person("manager", "M01")
     client = signed_in(person)
-    Person.objects.filter(pk=person.pk).update(role="cashier")
+    becomes(person, "cashier")
     assert client.get("/api/v1/tables").status_code == 403
 
 

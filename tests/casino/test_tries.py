@@ -420,7 +420,7 @@ def test_nobody_unlocks_themselves_and_nobody_without_a_reason(client: Any) -> N
     assert (answer.status_code, answer.json()["code"]) == (403, "sod_violation")
     assert unlock(client, "M02").status_code == 404
     answer = unlock(client, "M01", reason=None)
-    assert (answer.status_code, answer.json()["fields"]) == (400, {"reason": "This field is required."})
+    assert (answer.status_code, answer.json()["fields"]) == (400, {"reason": "is missing"})
 
 
 def test_a_supervisor_who_is_on_duty_nowhere_unlocks_nobody(client: Any) -> None:

@@ -10,11 +10,12 @@ import pytest
 from django.conf import settings
 
 from casino import rounds
-from casino.models import Person, Role
+from casino.models import Role
 from casino.refusals import Refusal
 from settlement import slips
 from settlement.models import Entry, Message, PaySlip
 from settlement.slips import claims
+from tests.casino.floor import becomes
 from tests.settlement.books import statements
 from tests.settlement.floor import (
     LATER,
@@ -245,8 +246,7 @@ def test_up_to_the_limit_one_cashier_pays(at: AtTable, monkeypatch: pytest.Monke
 
 def test_who_issued_a_claim_does_not_pay_it(at: AtTable) -> None:
     claim = a_claim(at, won(at))
-    Person.objects.filter(pk=at.supervisor.pk).update(role=Role.CASHIER)
-    at.supervisor.refresh_from_db()
+    becomes(at.supervisor, Role.CASHIER)
     assert refused(lambda: paid(claim, by=at.supervisor)) == "sod_violation"
     assert refused(lambda: paid(claim, second=at.supervisor)) == "sod_violation"
 

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from casino import tables
-from casino.models import Person, Role
+from casino.models import Role
 from casino.refusals import Refusal
 from settlement import floats, slips
 from settlement.models import Break, Journal, Message, Series, Slip, SlipStep
+from tests.casino.floor import becomes
 from tests.settlement.books import statements
 from tests.settlement.floor import NOW, AtTable, a_person, a_table, act, money
 from tests.settlement.papers import (
@@ -182,8 +183,7 @@ def test_chips_are_asked_for_by_the_supervisor_on_duty_or_a_manager(at: AtTable)
 
 def test_who_asks_does_not_issue(at: AtTable) -> None:
     slip = requested(at)
-    Person.objects.filter(pk=at.supervisor.pk).update(role=Role.CASHIER)
-    at.supervisor.refresh_from_db()
+    becomes(at.supervisor, Role.CASHIER)
     assert refused(lambda: slips.issue(slip=slip, by=at.supervisor, cage="C1")) == "sod_violation"
 
 
@@ -196,8 +196,7 @@ def test_only_a_cashier_issues(at: AtTable) -> None:
 def test_a_runner_is_neither_who_asked_nor_who_issued_and_holds_the_permission(at: AtTable) -> None:
     slip = issued(at)
     for person in (cashier_of(), at.supervisor):
-        Person.objects.filter(pk=person.pk).update(permissions=["runner"])
-        person.refresh_from_db()
+        becomes(person, person.role, ["runner"])
         assert refused(lambda: slips.dispatch(slip=slip, by=person)) == "sod_violation"  # noqa: B023
     assert refused(lambda: slips.dispatch(slip=slip, by=cashier_of("C02"))) == "forbidden"
     manager = a_person("M01", Role.MANAGER, permissions=["runner"])
