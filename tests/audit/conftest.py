@@ -79,7 +79,7 @@ def built_house(
         try:
             builder = _Builder()
             told = builder.build()
-            evidence = Evidence(evidence_folder, builder.staff, builder.other_card)
+            evidence = Evidence(evidence_folder, builder.staff, builder.other_card, builder.send_chips)
             told |= evidence.gather()
         finally:
             house.use(before)
@@ -173,7 +173,7 @@ class _Builder:
         # Refused, and its number used up.
         self._report("PD06", "card_dealt", held, {"hand": "p1", "position": 2, "card": "1S"})
         self._misreport("PD06", held)
-        papers = Papers(table="PD06", dealer=self.staff["D01"], supervisor=self.staff["S01"]).write()
+        papers = self._write_papers()
         tills.write(table="PD06", dealer=self.staff["D01"], manager=self.staff["M01"])
         comparing.write(manager=self.staff["M01"], other=self.staff["M02"])
         self._close("PD01")
@@ -190,6 +190,11 @@ class _Builder:
             "covered": covered,
             **papers,
         }
+
+    def _write_papers(self) -> dict[str, UUID]:
+        papers = Papers(table="PD06", dealer=self.staff["D01"], supervisor=self.staff["S01"])
+        self.send_chips = papers.send_chips
+        return papers.write()
 
     def _hire(self) -> None:
         for badge, role in HIRED.items():

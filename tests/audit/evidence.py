@@ -35,6 +35,7 @@ class Evidence:
     folder: Path
     staff: dict[str, Person]
     other_card: Callable[[UUID], dict[str, Any]]
+    send_chips: Callable[[], UUID]
     checkpoints: list[str] = field(default_factory=list)
 
     @property
@@ -71,6 +72,7 @@ class Evidence:
                 supervisor=self.staff["S01"],
                 auditors=(self.staff["A11"], self.staff["A12"]),
             )
+        ended["in_transit"] = self.send_chips()
         self.seal()
         return ended | {
             "disputed": untouched[1].id, "by_two": by_two.dispute_id, "decision": by_two.id,

@@ -29,7 +29,6 @@ class Papers:
         told = {
             "deposited": self._carried("fill", up_to="deposited"),
             "received": self._carried("credit", up_to="received", manual="A-0017"),
-            "in_transit": self._carried("fill", up_to="in_transit"),
             "slip_void": self._carried("fill", up_to="issued"),
         }
         self._carried("credit", up_to="requested")
@@ -38,6 +37,10 @@ class Papers:
         with self._acting("M07"):
             slips.compare(slip=told["received"], by=self.staff["M07"])
         return told | self._claimed()
+
+    def send_chips(self) -> UUID:
+        """Send a fill that does not arrive any more: no shift ends while it is under way."""
+        return self._carried("fill", up_to="in_transit")
 
     def _hire(self) -> None:
         hired = {
