@@ -81,6 +81,7 @@ def test_what_is_no_message_of_ours_is_known_before_anybody_reads_it(item: bytes
 
 def test_what_our_own_doors_send_is_taken(settings: Any) -> None:
     """Every task of the timetable as beat rings it, and a bell rung within a task."""
+    app.loader.import_default_modules()  # as a worker does when it starts
     for entry in settings.CELERY_BEAT_SCHEDULE.values():
         made = app.amqp.create_task_message(
             "1", entry["task"], [], {}, expires=10, root_id="another", parent_id="another"
