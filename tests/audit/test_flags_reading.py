@@ -84,7 +84,10 @@ def test_what_comes_late_is_looked_at_although_the_round_stays_settled() -> None
     table, round_id = settled_late_bet()
     flagged.read_all()
 
-    table.tell("note", round=round_id, at=LATER)
+    table.tell("note", round=round_id, at=LATER)  # never late
+    flagged.read_all()
+    assert kinds() == ["late_bet"]
+    table.tell("p1 stays", round=round_id, at=LATER)
     flagged.read_all()
     assert kinds() == ["late_bet", "late_event"]
 

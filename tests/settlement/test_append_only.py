@@ -188,6 +188,10 @@ ELSEWHERE = {
 HERE = [model._meta.db_table for model in models.APPEND_ONLY if model._meta.db_table not in ELSEWHERE]
 
 
+FORMULA = "INSERT INTO settlement_formuladate (version, from_day) VALUES (2, '2026-03-02')"
+"""From when the second formula counts stands where a house was at work before it was installed."""
+
+
 def everything_done_to(tables: list[str]) -> dict[str, str]:
     keys = {model._meta.db_table: model._meta.pk.column for model in models.APPEND_ONLY if model._meta.pk}
     attacks = {}
@@ -202,6 +206,7 @@ def test_rows_of_the_books_are_never_changed_nor_taken_away(
     application: Connection, owner: Connection
 ) -> None:
     a_night()
+    owner.execute(FORMULA)
     for table in HERE:
         assert owner.execute(f"SELECT count(*) > 0 FROM {table}").fetchone() == (True,), table
     attacks = everything_done_to(HERE)
@@ -248,6 +253,7 @@ def test_rows_with_a_state_stay_and_change_nothing_else(application: Connection,
 
 def test_replaying_as_a_replica_does_not_silence_the_triggers(administrator: Connection) -> None:
     a_night()
+    administrator.execute(FORMULA)
     administrator.execute("SET session_replication_role = replica")
     attacks = everything_done_to(HERE)
 
@@ -351,7 +357,7 @@ def test_a_journal_that_is_not_whole_or_does_not_add_up_is_refused(
     nok = "player:A17:wallet"
     (old,) = post(journal("fill", {GUESTS: -1, BANK: 1}))
     with act():
-        ledger.ensure_accounts(["external:cash:US"], currency="USD")
+        ledger.ensure_accounts(["external:cash:PD01"], currency="USD")
     dangling = (
         "INSERT INTO settlement_entry (journal_id, ordinal, account_id, amount, currency, version, balance_after,"
         " wager) SELECT id, n, 999999, 5 - 10 * n, 'THB', n + 1, 5 - 5 * n, '' FROM gen_random_uuid() AS id,"
@@ -376,7 +382,7 @@ def test_a_journal_that_is_not_whole_or_does_not_add_up_is_refused(
         "accounts left as they were": a_journal([(GUESTS, -100), (BANK, 100)], without_accounts=True),
         "a balance that does not follow": a_journal([(GUESTS, -100), (BANK, 100)], off_by=7),
         "a journal of another currency": a_journal([(GUESTS, -100), (BANK, 100)], currency="USD"),
-        "baht against dollars": a_journal([(GUESTS, -100), ("external:cash:US", 100)]),
+        "baht against dollars": a_journal([(GUESTS, -100), ("external:cash:PD01", 100)]),
         "a version left out before": a_journal([(GUESTS, -100), (BANK, 100)], skip_at=0),
         "a version left out between": a_journal([(BANK, -100), (BANK, 100)], skip_at=1),
         "more than a wallet has": a_journal([(nok, -1_000), (BANK, 1_000)]),
@@ -465,8 +471,8 @@ def test_a_settlement_comes_once_and_a_revision_takes_back_the_one_before(applic
         places = ", ".join(["%s"] * len(values))
         sql = (
             f"INSERT INTO settlement_settlement (id, round_id, upto, cites, inputs, record_sha256, currency,"
-            f" gaming_day, settled_at, {columns}) VALUES (gen_random_uuid(), %s, 9, '{{}}', '{{}}', '', 'THB',"
-            f" '2026-03-01', now(), {places})"
+            f" gaming_day, settled_at, changes_nothing, {columns}) VALUES (gen_random_uuid(), %s, 9, '{{}}', '{{}}',"
+            f" '', 'THB', '2026-03-01', now(), false, {places})"
         )
         return lambda connection: connection.execute(sql, [round, *values.values()])
 

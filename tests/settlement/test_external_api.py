@@ -84,7 +84,7 @@ def test_two_people_let_a_system_in_and_its_secret_is_seen_once(
         ({"url": "http://127.0.0.1:9/api"}, 422, "target_refused"),
         ({"url": "https://169.254.169.254/"}, 422, "target_refused"),
         ({"prefix": "royal"}, 400, "malformed"),
-        ({"code": "cash"}, 400, "malformed"),
+        ({"code": "cash"}, 422, "invalid_value"),
         ({"dialect": "seamless"}, 422, "invalid_value"),
         ({"pin": "000000"}, 401, "wrong_secret"),
     ],
