@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
+from django.utils.functional import cached_property
 from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.negotiation import DefaultContentNegotiation
@@ -119,7 +120,7 @@ class Door(APIView):
     http_method_names = ["get", "head", "post", "put", "delete"]  # noqa: RUF012 - as Django declares it
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Ask who knocks and whether they may, then read the query.
+        """Ask who knocks and whether they may; then read the query, but for that of a write.
 
         No name in the house has a NUL in it, and PostgreSQL would stumble over one; nor over a number larger than it
         keeps.
@@ -131,8 +132,18 @@ class Door(APIView):
         if any("\0" in text for name, texts in request.query_params.lists() for text in (name, *texts)):
             raise Refusal("malformed", fields={"": "a NUL character"})
         super().initial(request, *args, **kwargs)
-        method = "GET" if request.method == "HEAD" else str(request.method)
-        self.query: dict[str, Any] = read_query(request, self.queries.get(method))
+        if self._asked is None or request.method in ("GET", "HEAD"):
+            self.query  # noqa: B018 - refuses what cannot be read
+
+    @property
+    def _asked(self) -> type[Query] | None:
+        return self.queries.get("GET" if self.request.method == "HEAD" else str(self.request.method))
+
+    @cached_property
+    def query(self) -> dict[str, Any]:
+        """The query as the door's shape reads it. A write asks for it as it asks for its body: once what it is about
+        was found, as what is out of scope does not exist, however it is asked for."""
+        return read_query(self.request, self._asked)
 
     @property
     def page(self) -> Page:

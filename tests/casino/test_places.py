@@ -62,6 +62,8 @@ def test_two_managers_add_a_table_and_a_cage(desk: AtCage, managers: tuple[Perso
         "stop_reason": "",
         "session": None,
         "opened_at": None,
+        "missing_rounds": [],
+        "missing_numbers": [],
         "added_at": "",
         "ended_at": None,
     }
