@@ -543,8 +543,12 @@ def test_a_gap_is_waived_by_whoever_may_rule_there_and_nobody_else() -> None:
     floor, elsewhere = a_table("PD01"), a_table("PD02")
     floor.tablet.hears(floor.tablet.says("note", a_round_id(), seq=5, text="late start"))
 
-    for person in (floor.dealer, elsewhere.supervisor, a_person("auditor")):
-        with pytest.raises(Refusal, match="not_on_duty"), act():
+    for person, code in (
+        (floor.dealer, "second_person_forbidden"),
+        (elsewhere.supervisor, "not_on_duty"),
+        (a_person("auditor"), "second_person_forbidden"),
+    ):
+        with pytest.raises(Refusal, match=code), act():
             rounds.waive_gap(device=floor.tablet.device, first=1, last=4, person=person, reason="?", now=NOW)
 
     assert holes(floor.tablet) == [[1, 4]]
