@@ -42,6 +42,8 @@ WITH entered AS (
       FROM audit_logentry l
      WHERE l.recorded_at >= %(since)s AND (l.action = ANY (%(types)s) OR l.action = 'statement.made')
        AND NOT (l.action = 'round.corrected' AND convert_from(l.bytes, 'UTF8')::jsonb -> 'data' ? 'changes_nothing')
+       -- What two books may still come to agree on is told to nobody before it has fallen due.
+       AND NOT (l.action = 'break.opened' AND convert_from(l.bytes, 'UTF8')::jsonb #>> '{data,state}' = 'expected')
      GROUP BY 1, 2, 3, 4
 ), told AS (
     SELECT m.type, coalesce(m.round_id::text, '') AS round, m.booked_at AS at, m.request_id, count(*) AS number
@@ -53,7 +55,8 @@ SELECT type, round, at, request_id, coalesce(entered.number, 0), coalesce(told.n
 
 def told_by_its_own_act(books: Books) -> Iterator[Finding]:
     """Each settlement, void, held round, decision, slip, statement, opened break and sealed day has its message, of the
-    same act; each message has what it tells of. A correction that changes nothing is told to nobody."""
+    same act; each message has what it tells of. A correction that changes nothing, and a break that is only expected,
+    are told to nobody."""
     for type, round, at, request, booked, told in books.rows(_BOOKED, {"types": list(BOOKED)}):
         subject = f"messages/{type}/{round}".removesuffix("/")
         yield Finding(subject, f"{told} of them, of the act {request} at {at}", f"{booked}, as were booked")
