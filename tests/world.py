@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.hashers import make_password
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -77,22 +78,23 @@ def a_person(*, role: str, badge: str, permissions: Iterable[str] = ()) -> Perso
     """A member of the staff, written down without an act: a hash takes long on purpose, so everybody has the same
     password and PIN, hashed once."""
     password, pin = _hashes()
-    person = Person.objects.create(
-        badge=badge,
-        display_name=f"{role} {badge}",
-        role=role,
-        permissions=list(permissions),
-        password=password,
-        pin=pin,
-    )
-    Appointment.objects.create(
-        id=uuid.UUID(int=person.id.int >> 64),
-        person=person,
-        role=role,
-        permissions=list(permissions),
-        from_at=LONG_AGO,
-        made_at=LONG_AGO,
-    )
+    with transaction.atomic():  # who somebody is goes with an appointment, at the commit
+        person = Person.objects.create(
+            badge=badge,
+            display_name=f"{role} {badge}",
+            role=role,
+            permissions=list(permissions),
+            password=password,
+            pin=pin,
+        )
+        Appointment.objects.create(
+            id=uuid.UUID(int=person.id.int >> 64),
+            person=person,
+            role=role,
+            permissions=list(permissions),
+            from_at=LONG_AGO,
+            made_at=LONG_AGO,
+        )
     return person
 
 

@@ -178,7 +178,7 @@ class TableCounts(Door):
 class TableCountWithdrawal(Door):
     """The count of a box that was another's."""
 
-    declares: ClassVar = {"POST": "float"}
+    declares: ClassVar = {"POST": "withdraw_count"}
 
     @extend_schema(
         operation_id="takeBackCountOfBox",
@@ -191,7 +191,7 @@ class TableCountWithdrawal(Door):
         """Take back what the accepted count of a box posted; the box waits to be counted again."""
 
         def prepare() -> tuple[Table, str]:
-            return at_table(self, code, "float"), self.body(TakenBackShape)["reason"]
+            return at_table(self, code, "withdraw_count"), self.body(TakenBackShape)["reason"]
 
         def do(act: Act, prepared: tuple[Table, str]) -> tuple[int, dict[str, Any]]:
             table, reason = prepared

@@ -20,7 +20,7 @@ from django.utils import timezone
 from psycopg import sql
 
 from audit.checkpoints import Store
-from casino import devices, events, people, tables
+from casino import devices, events, people, rounds, tables
 from casino.models import Device, Person, Round, RoundEvent, Table, TableSession
 from settlement import cashier, floats, rule_sheets, settle
 from tests import database, world
@@ -141,20 +141,22 @@ class _Builder:
         self.sequences: dict[str, int] = {}
         self.staff: dict[str, Person] = {}
 
-    def act(self) -> Any:
-        return events.act(actor=events.SERVICE, request_id="built", now=timezone.now())
+    def act(self, *, days_ago: int = 0) -> Any:
+        now = timezone.now() - timedelta(days=days_ago)
+        return events.act(actor=events.SERVICE, request_id="built", now=now)
 
     def build(self) -> dict[str, UUID]:
-        with self.act():
+        with self.act(days_ago=1):
             self._hire()
+            cashier.stock(cage="C1", amount=10**9, document="first")
+            cashier.deposit(ref="B02", amount=1_000_000, cage="C1", document="B02")
         listeners = Listeners(manager=self.staff["M01"])
         with self.act():
-            cashier.stock(cage="C1", amount=10**9, document="first")
             cashier.deposit(ref="A17", amount=5_000_000, cage="C1", document="A17")
         for code in ROUNDS:
             self._open(code)
-        for code, rounds in _night().items():
-            for reports in rounds:
+        for code, played in _night().items():
+            for reports in played:
                 self._send(code, reports)
         # Where the camera did not read every face, a round waits for it a second after its close.
         time.sleep(1.1)
@@ -365,10 +367,12 @@ class _Builder:
         self._report("PD06", "card_dealt", round_id, {"hand": "p1", "position": 1, "card": "KS"})
         return round_id
 
-    def _open_a_round(self, *, by: str = "A17") -> UUID:
+    def _open_a_round(self, *, by: str = "A17", leaving_out: int = 0) -> UUID:
         round_id = events.uuid7(timezone.now())
-        number = 1 + max(
-            filter(None, Round.objects.filter(table__code="PD06").values_list("number", flat=True))
+        number = (
+            1
+            + leaving_out
+            + max(filter(None, Round.objects.filter(table__code="PD06").values_list("number", flat=True)))
         )
         self._report("PD06", "round_opened", round_id, {"number": number, "direction": "clockwise"})
         self._bet(round_id, "w1", "p1", by=by)
@@ -380,8 +384,15 @@ class _Builder:
         self._report("PD06", "bet_placed", round_id, bet)
 
     def _hold_a_round(self) -> UUID:
-        """A round closed with a card missing."""
-        round_id = self._open_a_round()
+        """A round closed with a card missing; the number before it was announced and never dealt."""
+        round_id = self._open_a_round(leaving_out=1)
+        table = Table.objects.get(code="PD06")
+        unplayed = (Round.objects.get(pk=round_id).number or 0) - 1
+        with self.act() as act:
+            rounds.waive_rounds(
+                table=table, session=None, first=unplayed, last=unplayed, person=self.staff["S01"],
+                reason="announced, never dealt", now=act.now,
+            )  # fmt: skip
         self._report("PD06", "bets_locked", round_id, {})
         self._report("PD06", "card_dealt", round_id, {"hand": "p1", "position": 1, "card": "KS"})
         self._report("PD06", "round_closed", round_id, {})
@@ -424,8 +435,8 @@ def _night() -> dict[str, list[list[dict[str, Any]]]]:
             if code not in found or (report["source"], report["sequence"]) in seen:
                 continue
             seen.add((report["source"], report["sequence"]))
-            rounds = found[code]
-            if report["subject"] not in rounds and len(rounds) >= ROUNDS[code]:
+            of_table = found[code]
+            if report["subject"] not in of_table and len(of_table) >= ROUNDS[code]:
                 continue
-            rounds.setdefault(report["subject"], []).append(report)
-    return {code: list(rounds.values()) for code, rounds in found.items()}
+            of_table.setdefault(report["subject"], []).append(report)
+    return {code: list(of_table.values()) for code, of_table in found.items()}

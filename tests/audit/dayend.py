@@ -11,13 +11,13 @@ from django.utils import timezone
 from audit import tasks
 from casino import events, people
 from casino.models import Person, Table
-from settlement import days, reconcile, reports
+from settlement import days, reconcile, reports, statements
 from settlement.days import shifts
 from settlement.models import Run
 
 
 def write(*, manager: Person, supervisor: Person, auditors: tuple[Person, Person]) -> dict[str, UUID]:
-    """Close and seal yesterday, open and close a shift; return what has a story, by name."""
+    """Close and seal yesterday, make its statements, open and close a shift; return what has a story, by name."""
     yesterday = days.of(timezone.now()) - timedelta(days=1)
     with _acting(manager):
         days.close_day(day=yesterday, by=manager)
@@ -35,6 +35,10 @@ def write(*, manager: Person, supervisor: Person, auditors: tuple[Person, Person
         reports.close_shift(shift=shift.id, by=supervisor, second=manager)
     with _acting(auditors[0]):
         sealed = reports.seal_day(day=yesterday, by=auditors[0], second=auditors[1])
+    while True:
+        with _acting(manager):
+            if statements.make() is None:
+                break
     return {"sealed_report": sealed.id, "shift": shift.id}
 
 

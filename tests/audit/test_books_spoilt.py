@@ -147,6 +147,8 @@ CASES = [
     Case("what a wager lacked in cover", "UPDATE settlement_uncovered SET exposure = exposure - 1", "I17 I3", "settlements/"),
     Case("an uncovered wager hidden", "DELETE FROM settlement_uncovered", "I17 I3", "settlements/"),
     Case("who waived a gap", "UPDATE casino_gapwaiver SET person_id = (SELECT id FROM casino_person WHERE badge = 'M02')", "I17", "waivers/"),
+    Case("who waived missing rounds", "UPDATE casino_roundwaiver SET person_id = (SELECT id FROM casino_person WHERE badge = 'M02')", "I17", "round waivers/"),
+    Case("missing rounds whose waiver is gone", "DELETE FROM casino_roundwaiver", "I10 I17", "sessions/"),
     Case("who was on duty", "UPDATE casino_duty SET person_id = (SELECT id FROM casino_person WHERE badge = 'M02') WHERE role = 'dealer'", "I17", "duties/"),
     Case("who put a sheet in force", "UPDATE settlement_tablerules SET set_by_id = (SELECT id FROM casino_person WHERE badge = 'D01')", "I17", "sheets in force/"),
     Case("when a session opened", "UPDATE casino_tablesession SET opened_at = opened_at - interval '1 h'", "I17", "sessions opened/"),

@@ -10,7 +10,7 @@ import pytest
 from tests.audit.spoiling import Case, Connection, see_it_found
 
 YESTERDAY = "(SELECT day FROM settlement_gamingday WHERE state = 'sealed')"
-JOURNAL = "(SELECT id FROM settlement_journal WHERE kind = 'external_mirror' ORDER BY id LIMIT 1)"
+JOURNAL = "(SELECT id FROM settlement_journal WHERE kind = 'break_resolved')"
 OTHER = "(SELECT id FROM casino_person WHERE badge = 'M02')"
 
 CASES = [
@@ -42,6 +42,10 @@ CASES = [
     Case("a day said not to be sealed", "UPDATE settlement_gamingday SET state = 'closing', sealed_at = NULL, sealed_by_id = NULL, seconded_by_id = NULL, last_entry = NULL, journals = NULL WHERE state = 'sealed'", "I17", "days sealed/"),
     Case("what the day's job found", "UPDATE settlement_dayjob SET found = '{}'", "I17", "days turned/"),
     Case("the day's job forgotten", "DELETE FROM settlement_dayjob", "I17", "days turned/"),
+    # Statements of the sealed day
+    Case("what a statement says was there at the end", "UPDATE settlement_statement SET closing = closing + 1", "I17", "statements made/"),
+    Case("the bytes of a statement", "UPDATE settlement_statement SET camt_sha256 = sha256('x')", "I17", "statements made/"),
+    Case("how many statements a day has", "UPDATE settlement_statementday SET statements = statements + 1", "I17", "statements finished/"),
 ]  # fmt: skip
 
 
