@@ -102,7 +102,7 @@ POST people/<str:badge>/appointments                                            
 POST people/<str:badge>/hand-overs                                               – – – – – – 2 – – –
 POST people/<str:badge>/end                                                      – – – – – – ✓ – – –
 GET devices                                                                      – – – – – r ✓ – – –
-POST devices                                                                     – – – – – – 2 – – –
+POST devices                                                                     – – – – – – ✓ – – –
 POST devices/<uuid:device>/revoke                                                – – – – – – ✓ – – –
 GET keys                                                                         – – – – – r ✓ – – –
 POST keys                                                                        – – – – – – 2 – – –
@@ -206,6 +206,8 @@ GET accounts                                                                    
 GET accounts/<str:code>                                                          – – ✓ – ✓ ✓ – – – –
 GET accounts/<str:code>/entries                                                  – – ✓ – ✓ ✓ – – – –
 GET journals/<uuid:journal>                                                      – – ✓ – ✓ ✓ – – – –
+# Whether the service's own work goes on is seen by those who can do something about it.
+GET health                                                                       – – ✓ – – ✓ ✓ – – –
 # A table is stopped by whoever may rule there.
 POST tables/<str:code>/stop                                                      – D ✓ – – – – – – –
 DELETE tables/<str:code>/stop                                                    – D ✓ – – – – – – –

@@ -6,11 +6,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from casino import refusals
 from casino.models import Person
@@ -30,10 +32,12 @@ class Act:
     second: str
     body: Callable[[], dict[str, Any]]
     permissions: tuple[str, ...] = ()
+    about: str = ""
+    """The badge of a cashier who has to be there."""
 
 
 def in_a_year() -> str:
-    return "2026-12-24T00:00:00Z"
+    return (timezone.now() + timedelta(days=365)).strftime("%Y-%m-%dT00:00:00Z")
 
 
 ACTS = {
@@ -53,6 +57,27 @@ ACTS = {
     "POST matching-rules": Act(
         "matching-rules", "manager", "manager",
         lambda: {"id": "fee", "kind": "EXT_FEE", "accounts": "cage:C1", "most": 100, "first_day": "2026-03-01"},
+    ),
+    "POST people": Act(
+        "people", "administrator", "manager",
+        lambda: {"person": {"badge": "A77", "display_name": "A77", "staff_no": "4711", "role": "auditor"}},
+    ),
+    "POST people/<str:badge>/appointments": Act(
+        "people/D77/appointments", "administrator", "manager", lambda: {"role": "cashier"}, about="D77",
+    ),
+    "POST people/<str:badge>/hand-overs": Act(
+        "people/D77/hand-overs", "administrator", "manager", dict, about="D77",
+    ),
+    "POST tables": Act("tables", "manager", "administrator", lambda: {"code": "PD77", "camera": False}),
+    "POST tables/<str:code>/end": Act("tables/PD01/end", "manager", "administrator", dict),
+    "POST cages": Act("cages", "manager", "administrator", lambda: {"code": "C77"}),
+    "POST cages/<str:code>/end": Act("cages/C1/end", "manager", "administrator", dict),
+    "POST cages/<str:code>/stock": Act(
+        "cages/C1/stock", "manager", "administrator",
+        lambda: {
+            "amount": {"amount": 100_00, "currency": "THB"}, "document": "4711",
+            "lines": [{"denomination": 100_00, "pieces": 1}],
+        },
     ),
     "POST tables/<str:code>/rule-sheets": Act(
         "tables/PD01/rule-sheets", "manager", "manager", lambda: {"sheet": str(uuid4())}
@@ -76,6 +101,8 @@ def test_one_person_twice_a_second_without_the_right_and_a_first_without_it_are_
 ) -> None:
     a_table()
     made = ACTS[name]
+    if made.about:
+        a_person("cashier", badge=made.about)
     actor = a_person(made.by, pin=PIN, permissions=made.permissions)
     stranger = a_person("surveillance", pin=PIN)
 
