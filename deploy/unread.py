@@ -11,7 +11,7 @@ import binascii
 import json
 import logging
 from collections import Counter, deque
-from collections.abc import Container
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -38,8 +38,8 @@ _counted: Counter[str] = Counter()
 _waiting = False
 
 
-def reason(item: bytes, *, tasks: Container[str]) -> str | None:
-    """Return why an item of a queue cannot be taken, None for a message of ours."""
+def reason(item: bytes, *, tasks: Mapping[str, Any]) -> str | None:
+    """Return why an item of a queue cannot be taken by a worker that knows these tasks, None for a message of ours."""
     try:
         message = json.loads(item)
     except (ValueError, RecursionError):
@@ -55,7 +55,9 @@ def reason(item: bytes, *, tasks: Container[str]) -> str | None:
         return WRONG_SHAPE
     if headers["task"] not in tasks or headers["task"].startswith("celery."):
         return UNKNOWN_TASK
-    return None if _is_plain(headers) and _is_a_call(message.get("body")) else WRONG_SHAPE
+    task = tasks[headers["task"]]
+    within = _is_within(headers.get("timelimit"), (task.time_limit, task.soft_time_limit))
+    return None if within and _is_plain(headers) and _is_a_call(message.get("body")) else WRONG_SHAPE
 
 
 def _is_addressed(properties: dict[str, Any]) -> bool:
@@ -70,20 +72,33 @@ def _is_addressed(properties: dict[str, Any]) -> bool:
 
 
 def _is_plain(headers: dict[str, Any]) -> bool:
-    """Whether the headers ask for no more than a call now: no time, no limits of their own, nothing to follow."""
+    """Whether the headers ask for no more than a call now: no time, nothing to follow."""
     try:
         datetime.fromisoformat(headers.get("expires") or "2026-01-01")
     except (TypeError, ValueError):
         return False
     return (
         headers.get("eta") is None
-        and headers.get("timelimit") in (None, [None, None])
         and all(
             isinstance(headers.get(name), str | None)
             for name in ("root_id", "parent_id", "argsrepr", "kwargsrepr")
         )
         and headers.get("retries", 0) in range(100)
         and not any(headers.get(name) for name in ("group", "stamps", "stamped_headers", "shadow"))
+    )
+
+
+def _is_within(limits: Any, own: tuple[float | None, float | None]) -> bool:
+    """Whether a message asks for no more seconds than its task has; whoever sends one names those of the task."""
+    if limits is None:
+        return True
+    return (
+        isinstance(limits, list)
+        and len(limits) == 2
+        and all(
+            asked is None or (type(asked) in (int, float) and 0 < asked <= (most or 0))
+            for asked, most in zip(limits, own, strict=True)
+        )
     )
 
 

@@ -6,6 +6,7 @@ import base64
 import json
 import pickle
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -70,8 +71,17 @@ POISON: dict[str, tuple[bytes, str]] = {
     "a time to come": (message(headers={"eta": "2099-01-01T00:00:00"}), "wrong_shape"),
     "an end that is no time": (message(headers={"expires": "tomorrow"}), "wrong_shape"),
     "an hour of a worker": (message(headers={"timelimit": [3600, 3600]}), "wrong_shape"),
+    "no time for a worker": (message(headers={"timelimit": [0, 0]}), "wrong_shape"),
+    "a time that is a word": (message(headers={"timelimit": ["60", "45"]}), "wrong_shape"),
+    "one limit": (message(headers={"timelimit": [60]}), "wrong_shape"),
     "tries without end": (message(headers={"retries": -5}), "wrong_shape"),
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def known_tasks() -> None:
+    """The tasks of the house, as a worker imports them when it starts."""
+    app.loader.import_default_modules()
 
 
 @pytest.mark.parametrize(("item", "why"), POISON.values(), ids=POISON)
@@ -79,13 +89,22 @@ def test_what_is_no_message_of_ours_is_known_before_anybody_reads_it(item: bytes
     assert unread.reason(item, tasks=app.tasks) == why
 
 
-def test_what_our_own_doors_send_is_taken(settings: Any) -> None:
-    """Every task of the timetable as beat rings it, and a bell rung within a task."""
-    app.loader.import_default_modules()  # as a worker does when it starts
-    for entry in settings.CELERY_BEAT_SCHEDULE.values():
-        made = app.amqp.create_task_message(
-            "1", entry["task"], [], {}, expires=10, root_id="another", parent_id="another"
-        )
-        item = message(headers=made.headers, body=encoded(made.body))
-        assert unread.reason(item, tasks=app.tasks) is None, entry
+def test_what_our_own_doors_send_is_taken(settings: Any, broker: Any) -> None:
+    """Every task of the house, as it lies in the queue when a door rings it, beat, or a bell within another task."""
+    names = sorted(name for name in app.tasks if not name.startswith("celery."))
+    assert {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()} <= set(names)
+    for name in names:
+        app.tasks[name].delay()
+        app.tasks[name].apply_async(expires=10, root_id=str(uuid4()), parent_id=str(uuid4()))
+
+    items = [
+        item
+        for key in broker.scan_iter()
+        if broker.type(key) == b"list"
+        for item in broker.lrange(key, 0, -1)
+    ]
+
+    assert len(items) == 2 * len(names)
+    assert {json.loads(item)["headers"]["task"] for item in items} == set(names)
+    assert {unread.reason(item, tasks=app.tasks) for item in items} == {None}
     assert unread.reason(message(), tasks=app.tasks) is None
