@@ -26,6 +26,7 @@ PAGES: dict[str, ReadOnly] = {
 PLACE = {"q", "p", "e", "before", "after"}
 FILTERS: dict[str, set[str]] = {
     "casino.person": {"role__exact", "is_active__exact"},
+    "casino.appointment": {"role"},
     "casino.table": {"state__exact"},
     "casino.device": {"kind__exact"},
     "casino.round": {"standing", "in_dispute__exact", "on"},

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from audit.checkpoints import Store
 from casino.models import Person
+from settlement import days
 from tests import world
 from tests.audit import sealing
 from tests.settlement import daybook
@@ -58,7 +60,11 @@ def test_a_closed_shifts_footer_can_be_printed_by_a_supervisor(store: Store) -> 
     assert footer["sha256"] == report.sha256
 
 
-@pytest.mark.parametrize("day", ["2026-03-02", "2026-02-30", "x"])
-def test_where_nothing_was_fixed_there_is_no_footer(store: Store, day: str) -> None:
+@pytest.mark.parametrize(
+    ("day", "status"), [("today", 404), ("2019-03-02", 422), ("2026-02-30", 404), ("x", 404)]
+)
+def test_where_nothing_was_fixed_there_is_no_footer(store: Store, day: str, status: int) -> None:
+    """A day that is running has none yet; one before the house began is out of bounds, and the rest are no days."""
     manager = at_desk(world.a_manager(badge="M09"))
-    assert manager.get(f"/api/v1/days/{day}/report/footer").status_code == 404
+    asked = days.of(timezone.now()).isoformat() if day == "today" else day
+    assert manager.get(f"/api/v1/days/{asked}/report/footer").status_code == status
