@@ -95,7 +95,8 @@ def test_what_our_own_doors_send_is_taken(settings: Any, broker: Any) -> None:
     assert {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()} <= set(names)
     for name in names:
         app.tasks[name].delay()
-        app.tasks[name].apply_async(expires=10, root_id=str(uuid4()), parent_id=str(uuid4()))
+        more: dict[str, Any] = {"root_id": str(uuid4()), "parent_id": str(uuid4())}
+        app.tasks[name].apply_async(expires=10, **more)
 
     items = [
         item
