@@ -12,14 +12,13 @@ import json
 import logging
 from collections import Counter, deque
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from django.db import DatabaseError, connection
 from django.utils import timezone
 from kombu.asynchronous import get_event_loop
 
-from casino import upkeep
+from casino import upkeep, values
 from casino.upkeep import PLACES, Message
 
 log = logging.getLogger("pokdeng.unread")
@@ -74,8 +73,9 @@ def _is_addressed(properties: dict[str, Any]) -> bool:
 def _is_plain(headers: dict[str, Any]) -> bool:
     """Whether the headers ask for no more than a call now: no time, nothing to follow."""
     try:
-        datetime.fromisoformat(headers.get("expires") or "2026-01-01")
-    except (TypeError, ValueError):
+        if headers.get("expires") is not None:
+            values.instant(headers["expires"])
+    except values.Wrong:
         return False
     return (
         headers.get("eta") is None

@@ -31,7 +31,7 @@ def rule_days(first: date, last: date | None) -> None:
     """Refuse ``invalid_value`` for days of a rule that no line can have: from the house's first day, as what is agreed
     now may explain a line that waits, to ten years on."""
     now = timezone.now()
-    bounds = Between(days.asked(now=now).first, values.takes_effect(now=now).last.date())
+    bounds = Between(days.asked(now=now).first, days.of(values.takes_effect(now=now).last))
     for name, day in (("first_day", first), ("last_day", last)):
         if day is not None:
             refusals.require_within(bounds, day, name)

@@ -32,7 +32,7 @@ class CountShape(Shape):
     """One count. Whoever is signed in counts; ``badge`` and ``pin`` sign for somebody else who stands there."""
 
     kind = serializers.ChoiceField(CountKind.choices)
-    session = serializers.UUIDField(
+    session = Id(
         required=False,
         help_text="the session that is counted: needed for a box where those of several sessions wait",
     )

@@ -118,7 +118,7 @@ def _read(content: bytes, *, form: Form, now: datetime) -> list[forms.OutsideSta
         forms.require_days(
             read,
             asked=days.asked(now=now),
-            latest=values.takes_effect(now=now).last.date(),
+            latest=days.of(values.takes_effect(now=now).last),
             places=spreadsheet.PLACES if form == "csv" else camt.PLACES,
         )
     except Unreadable as fault:

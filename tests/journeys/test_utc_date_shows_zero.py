@@ -80,7 +80,7 @@ def test_the_instants_tell_the_utc_date_from_the_gaming_day() -> None:
 
 MAY = {
     "casino/day.py": "it is the calendar",
-    "audit/admin/lists.py": "the admin's own hierarchy of dates gives days as midnights, and they are days again",
+    "audit/admin/calendars.py": "a list's calendar works with midnights of the property, and they are days again",
 }
 """Modules that may write ``.date()``, and why."""
 
