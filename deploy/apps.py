@@ -7,7 +7,10 @@ class DeployConfig(AppConfig):
 
     def ready(self) -> None:
         from deploy import celery, checks  # noqa: F401  each registers what it holds
+        from deploy.integers import refuse_what_does_not_fit
         from settlement import external, webhooks
+
+        refuse_what_does_not_fit()
 
         webhooks.ring_with(_wake)
         external.ring_with(_wake_callers)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import F, QuerySet
+from django.db.models import BigIntegerField, F, QuerySet, Value
 from django.http import HttpRequest
 
 from audit.admin.calendars import Calendar
@@ -182,11 +182,16 @@ class RoundAdmin(ReadOnly):
         dealt = [word for word in words if is_card(word)]
         for word in dealt:
             queryset = queryset.alias(
-                **{f"holds_{word.lower()}": F("cards_seen").bitand(1 << cards.parse(word.upper()))}
+                **{f"holds_{word.lower()}": F("cards_seen").bitand(_place(word))}
             ).exclude(**{f"holds_{word.lower()}": 0})
         return super().get_search_results(
             request, queryset, " ".join(word for word in words if word not in dealt)
         )
+
+
+def _place(card: str) -> Any:
+    """The bit of a card; Django would take a number for one of 32 bits."""
+    return Value(1 << cards.parse(card.upper()), output_field=BigIntegerField())
 
 
 @admin.register(RoundEvent)

@@ -189,8 +189,8 @@ SELECT m.place,
 """
 
 _ACCOUNTS = """
-SELECT split_part(code, ':', 3), id, NULL::date FROM settlement_account WHERE code = ANY(%s)
- UNION ALL SELECT '', NULL, from_day FROM settlement_formuladate WHERE version = 2
+SELECT '', NULL::bigint, from_day FROM settlement_formuladate WHERE version = 2
+ UNION ALL SELECT split_part(code, ':', 3), id, NULL FROM settlement_account WHERE code = ANY(%s)
 """
 _NAMES = (
     "fills", "credits", "slips", "buy_ins", "takes", "pays", "commission", "corrections", "counted_off", "wallet_win",
