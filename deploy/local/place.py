@@ -1,4 +1,6 @@
-"""Where the embedded servers keep their things: the git-ignored folder `.local/` of this clone.
+"""Where the embedded servers keep their things: the git-ignored folder `.local/` of this clone. Those of its tests
+keep theirs in memory where there is such a folder: a test that commits takes a database of its own, and would wait
+for the disk. Their settings are those of any house.
 
 Standard library only, and nothing is created by importing it: the settings read addresses from here.
 """
@@ -22,18 +24,38 @@ from urllib.parse import quote, unquote
 from deploy.local.trouble import Trouble, no_room
 
 CLONE = Path(__file__).resolve().parent.parent.parent
-FOLDER = CLONE / ".local"
+IN_MEMORY = "LOCAL_IN_MEMORY"
+"""Names the environment's word for servers in memory, 1."""
 LOOPBACK = "127.0.0.1"
 DATABASE = "pokdeng"
 ADMINISTRATOR = "postgres"
 LOGINS = ("pokdeng_app", "pokdeng_reader", "pokdeng_sealer")
 
 
+def _named_for_the_clone(folder: str) -> Path:
+    return Path(folder) / f"pokdeng-{hashlib.sha256(str(CLONE).encode()).hexdigest()[:16]}"
+
+
+def _in_memory() -> Path:
+    memory = "/dev/shm"  # noqa: S108  whose the folder in it is is checked when it is made
+    return _named_for_the_clone(memory if os.access(memory, os.W_OK | os.X_OK) else tempfile.gettempdir())
+
+
+FOLDER = _in_memory() if os.environ.get(IN_MEMORY) == "1" else CLONE / ".local"
+
+
+def use_memory() -> None:
+    """Let this process and those that it starts keep everything in memory from now on; what is there is used again."""
+    global FOLDER
+    os.environ[IN_MEMORY] = "1"
+    FOLDER = _in_memory()
+
+
 def make() -> None:
-    try:
-        FOLDER.mkdir(mode=0o711, exist_ok=True)
-    except OSError as error:
-        raise no_room(error, doing="The folder .local") from error
+    if FOLDER.parent == CLONE:
+        _make(FOLDER, doing="The folder .local")
+    else:
+        _make_ours(FOLDER)
 
 
 def outside() -> Path:
@@ -41,16 +63,23 @@ def outside() -> Path:
 
     PostgreSQL refuses to run as root, and the user it runs as instead must reach its files.
     """
-    name = hashlib.sha256(str(CLONE).encode()).hexdigest()[:16]
-    folder = Path("/var/tmp") / f"pokdeng-{name}"  # noqa: S108  whose it is is checked below; survives a restart of the machine, unlike /tmp
+    # It survives a restart of the machine, unlike /tmp.
+    return _make_ours(_named_for_the_clone("/var/tmp"))  # noqa: S108  whose it is is checked
+
+
+def _make_ours(folder: Path) -> Path:
+    """Make a folder where everybody may; raises Trouble where it is somebody else's."""
+    _make(folder, doing="A folder for the database")
+    if folder.is_symlink() or folder.lstat().st_uid != os.getuid():
+        raise Trouble(f"{folder} belongs to somebody else. Remove it and start again.")
+    return folder
+
+
+def _make(folder: Path, *, doing: str) -> None:
     try:
         folder.mkdir(mode=0o711, exist_ok=True)
     except OSError as error:
-        raise no_room(error, doing="A folder for the database") from error
-    found = folder.lstat()
-    if folder.is_symlink() or found.st_uid != os.getuid():
-        raise Trouble(f"{folder} belongs to somebody else. Remove it and start again.")
-    return folder
+        raise no_room(error, doing=doing) from error
 
 
 def open_closed(path: Path, *, anew: bool = False) -> IO[bytes]:

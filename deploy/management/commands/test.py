@@ -66,10 +66,12 @@ class Command(BaseCommand):
 
     def _run(self, *, arguments: list[str], full: bool) -> int:
         with ExitStack() as stack:
-            environment = dict(os.environ)
+            environment: dict[str, str] = {}
             if settings.LOCAL:
+                place.use_memory()
                 environment |= stack.enter_context(servers.running()).environment()
                 environment |= {"DEMONSTRATION": "1", "SECRET_KEY": place.django_secret() or ""}
+            environment = {**os.environ, **environment}
             if arguments:
                 return _pytest(arguments=arguments, full=full, environment=environment).status
             outcomes = self._static(environment=environment)
