@@ -334,13 +334,13 @@ def test_a_pay_slip_that_is_stopped_is_not_paid_whatever_the_code_says(
     round, other = won(at), won(at)
     anew, disputed = a_claim(at, round), a_claim(at, other)
     at.tell(DOUBLE, round=round, at=LATER)
+    monkeypatch.setattr("settlement.slips.voiding.supersede", lambda *_, **__: None)
     corrected(round)
-    monkeypatch.setattr("settlement.settle.effective", lambda _: anew.settlement)
+    monkeypatch.setattr("settlement.slips.claims.superseded", lambda _: set())
     with pytest.raises(IntegrityError, match="last revision"):
         paid(anew)
     with act():
         rounds.dispute(round_id=other, open=True)
-    monkeypatch.setattr("settlement.settle.effective", lambda _: disputed.settlement)
     monkeypatch.setattr("settlement.slips.claims._locked", unlocked_and_undisputed)
     with pytest.raises(IntegrityError, match="not in dispute"):
         paid(disputed)

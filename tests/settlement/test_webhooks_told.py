@@ -179,8 +179,9 @@ def test_what_is_taken_back_is_not_told() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_an_act_wakes_a_worker_that_delivers_it(
-    dsn: str, broker: Any, monkeypatch: pytest.MonkeyPatch
+    dsn: str, broker: Any, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
+    at_home(settings)
     monkeypatch.setenv("WEBHOOK_DEMONSTRATION", "1")
     with receiving() as receiver:
         an_endpoint(receiver)
@@ -192,7 +193,10 @@ def test_an_act_wakes_a_worker_that_delivers_it(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_act_is_done_while_the_broker_is_away(dsn: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_act_is_done_while_the_broker_is_away(
+    dsn: str, caplog: pytest.LogCaptureFixture, settings: Any
+) -> None:
+    at_home(settings)
     an_endpoint()
     with the_broker_at("redis://127.0.0.1:1/0"):
         owed(2)
