@@ -10,6 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from casino import tables
 from settlement import ledger, reconcile, tasks
 from settlement.ledger import NewJournal, Posting
 from settlement.models import Journal, Run
@@ -38,6 +39,13 @@ def a_fill(key: str, *, table: str, amount: int) -> NewJournal:
     )
 
 
+@pytest.fixture
+def two_tables() -> None:
+    with world.acting():
+        for code in ("PD01", "PD02"):
+            tables.add(code=code, currency="THB", camera=False)
+
+
 def posted(key: str, *, table: str, amount: int) -> UUID:
     return ledger.post([a_fill(key, table=table, amount=amount)])[0]
 
@@ -60,6 +68,7 @@ def test_task_runs_twice(at: AtTable, night: Night) -> None:
     assert (run.digest, Run.objects.count()) == (digest, 1)
 
 
+@pytest.mark.usefixtures("two_tables")
 def test_slow_writer(settings: Any) -> None:
     """A is open with lower ids, B commits higher ones, a run is begun, A commits: the balance has A, and so has the
     next run; the first did not look where A was still being written."""
@@ -93,6 +102,7 @@ SELECT journal.id, n.ordinal, (SELECT id FROM settlement_account WHERE code = 'v
 """
 
 
+@pytest.mark.usefixtures("two_tables")
 def test_unbalanced_by_sql(dsn: str, owner: Connection) -> None:
     """Entries that add up to 1 are refused by the database itself, whoever asks."""
     with world.acting():
@@ -124,6 +134,7 @@ def exit_code(**options: Any) -> int:
     return int(ended.value.code or 0)
 
 
+@pytest.mark.usefixtures("two_tables")
 def test_the_command_says_by_its_exit_whether_the_books_agree(
     administrator: Connection, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,6 +148,7 @@ def test_the_command_says_by_its_exit_whether_the_books_agree(
     assert "BALANCE_DRIFT 2" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("two_tables")
 def test_the_command_says_when_nobody_compared_the_log(capsys: pytest.CaptureFixture[str]) -> None:
     with world.acting():
         posted("fill:1", table="PD01", amount=500)
