@@ -9,6 +9,7 @@ from casino.models import Role
 from casino.people import RIGHTS
 from deploy.openapi import document
 from tests.attacks.addresses import doors
+from tests.attacks.test_rights import NARROWER
 from tests.casino.floor import a_person, a_round_id, a_table, opens
 
 LETTERS = "application/json; charset=iso-8859-1"
@@ -49,7 +50,7 @@ def staff(db: None) -> dict[str, Client]:
     clients = {}
     for role in Role.values:
         clients[role] = Client()
-        clients[role].force_login(a_person(role))
+        clients[role].force_login(a_person(role, permissions=() if role == Role.ADMINISTRATOR else NARROWER))
     return clients
 
 

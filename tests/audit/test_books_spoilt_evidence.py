@@ -29,7 +29,7 @@ ENTRY = """(SELECT convert_to(jsonb_build_object('v', 1, 'origin', 'pokdeng', 'a
     'data', jsonb_build_object('role', p.role, 'permissions', p.permissions, 'is_active', 0))::text, 'UTF8')
     FROM casino_person p WHERE p.badge = 'A02')"""
 SOMEBODY = "(SELECT id FROM casino_person WHERE badge = 'M01')"
-DISABLED = WRITTEN.format(origin=ENTRY.format(at="(now() - interval '1 d')", by=SOMEBODY))
+DISABLED = WRITTEN.format(origin=ENTRY.format(at="(now() - interval '3 d')", by=SOMEBODY))
 OWN_RIGHTS = WRITTEN.format(origin=ENTRY.format(at="(now() - interval '2 min')", by="p.id"))
 
 CASES = [
@@ -59,7 +59,7 @@ CASES = [
     Case("decided by who dealt the round", "UPDATE audit_decision SET decided_by_id = (SELECT id FROM casino_person WHERE badge = 'D01') WHERE dispute_id = %(by_two)s", "I13 I17", "decisions/{decision}"),
     Case("decided alone above the threshold", "UPDATE audit_dispute SET needs_two = true WHERE id = %(alone)s", "I13 I17", "decisions/"),
     Case("approved by somebody disabled", DISABLED, "I13 I18", "decisions/{decision}"),
-    Case("rights that somebody gave themselves", OWN_RIGHTS, "I13 I18", "people/"),
+    Case("rights that somebody gave themselves", OWN_RIGHTS, "I13 I17 I18", "people/"),
     # I14
     Case("a dispute's state", "UPDATE audit_dispute SET state = 'decided' WHERE id = %(waiting)s", "I14", "disputes/{waiting}"),
     Case("a decision gone", "DELETE FROM audit_decision WHERE id = %(decision)s", "I14 I17", "disputes/{by_two}"),
