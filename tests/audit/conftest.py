@@ -163,9 +163,10 @@ class _Builder:
         with self.act():
             settle.settle_rounds(list(Round.objects.values_list("id", flat=True)))
         settled = list(Round.objects.filter(standing="settled", table__code="PD01").order_by("number"))
-        corrected, voided = settled[2].id, settled[3].id
+        corrected, voided, unchanged = settled[2].id, settled[3].id, settled[-1].id
         self._correct(corrected, "card_ruled", self.other_card(corrected))
         self._correct(voided, "round_voided", {"reason": "dealt from a wrong deck"})
+        self._correct(unchanged, "card_ruled", self.same_card(unchanged))
         elsewhere.let_in(administrator=listeners.administrator, manager=self.staff["M01"])
         told_elsewhere = self._play_for_a_wallet_elsewhere()
         self._play_for_a_wallet()
@@ -188,6 +189,7 @@ class _Builder:
             "corrected": corrected,
             "elsewhere": told_elsewhere,
             "voided": voided,
+            "unchanged": unchanged,
             "held": held,
             "covered": covered,
             **papers,
@@ -298,6 +300,14 @@ class _Builder:
             if len(hand["cards"]) == 3 and not hand["name"].startswith("junk")
         )
         return {"hand": hand["name"], "position": 3, "card": free, "reason": "seen on video"}
+
+    def same_card(self, round_id: UUID) -> dict[str, Any]:
+        """A ruling that the first card was what everybody read."""
+        record = Round.objects.get(pk=round_id).record
+        assert record is not None
+        hand, _, position = str(record["slots"][0]["slot"]).partition(".")
+        card = record["slots"][0]["card"]
+        return {"hand": hand, "position": int(position), "card": card, "reason": "asked for"}
 
     def _correct(self, round_id: UUID, kind: str, data: dict[str, Any], *, at: str = "PD01") -> None:
         self._report(at, kind, round_id, data)

@@ -33,9 +33,9 @@ READERS = ("A01", "V01", "M01", "S01", "D01")
 
 @dataclass(frozen=True)
 class Exported:
-    """The house's own dossiers by their story (``plain``, ``wallet``, ``corrected``, ``voided``, ``held``,
-    ``elsewhere``, ``disputed``), those of one round by their reader's badge, the house's key, and its checkpoints,
-    oldest first."""
+    """The house's own dossiers by their story (``plain``, ``wallet``, ``corrected``, ``unchanged``, ``voided``,
+    ``held``, ``elsewhere``, ``disputed``), those of one round by their reader's badge, the house's key, and its
+    checkpoints, oldest first."""
 
     zips: dict[str, bytes]
     by_reader: dict[str, bytes]
@@ -101,7 +101,7 @@ def exported(
 
 def _dossiers(told: dict[str, UUID], sizes: list[int]) -> dict[str, Dossier]:
     settled = Round.objects.filter(standing="settled", table__code="PD06").order_by("number")
-    rounds = {story: told[story] for story in ("corrected", "voided", "held", "elsewhere")}
+    rounds = {story: told[story] for story in ("corrected", "unchanged", "voided", "held", "elsewhere")}
     rounds["plain"], rounds["wallet"] = paid("PD06")[0].round_id, settled.reverse()[0].id
     found = {story: made(events.SERVICE, round_id, kept=sizes) for story, round_id in rounds.items()}
     with events.act(actor=events.SERVICE, request_id="test", now=timezone.now()):

@@ -75,6 +75,10 @@ def test_a_round_tells_what_was_reported_judged_and_paid(exported: Exported) -> 
     content = exported.content("corrected")
     assert [revision["revision"] for revision in content["revisions"]] == [1, 2]
     assert [journal["part"] for journal in content["revisions"][1]["journals"]] == ["reversal", "journal"]
+    same = exported.content("unchanged")["revisions"]
+    assert [[journal["id"] for journal in one["journals"]] for one in same] == [
+        [same[0]["journals"][0]["id"]]
+    ] * 2
     feeds = {read[1] for slot in content["round"]["record"]["slots"] for read in slot["reads"]}
     assert feeds == {"terminal", "camera"}, "both reads of every card"
     assert [event["late"] for event in content["events"]][-1] is True
