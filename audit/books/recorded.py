@@ -30,11 +30,20 @@ def events_without_holes(books: Books) -> Iterator[Finding]:
 
 
 # Numbers are reckoned with as numerics: a device may have used the last that a bigint holds, and the range of it ends
-# one beyond. The widest range is one finding.
+# one beyond. The widest range is one finding. A number that fills an old hole is new while those behind it are old:
+# from the lowest new number of a device on, all of its numbers are read, whenever they came.
 _NUMBERS = """
-WITH used AS (
-    SELECT device_id, device_seq FROM casino_roundevent WHERE id >= %(since_event)s AND device_id IS NOT NULL
-     UNION ALL SELECT device_id, device_seq FROM casino_refusedevent WHERE claims AND recorded_at >= %(since)s
+WITH fresh AS (
+    SELECT device_id, min(device_seq) AS first FROM (
+        SELECT device_id, device_seq FROM casino_roundevent WHERE id >= %(since_event)s AND device_id IS NOT NULL
+         UNION ALL SELECT device_id, device_seq FROM casino_refusedevent WHERE claims AND recorded_at >= %(since)s) came
+     GROUP BY device_id
+), used AS (
+    SELECT e.device_id, e.device_seq
+      FROM fresh f JOIN casino_roundevent e ON e.device_id = f.device_id AND e.device_seq >= f.first
+     UNION ALL
+    SELECT e.device_id, e.device_seq
+      FROM fresh f JOIN casino_refusedevent e ON e.device_id = f.device_id AND e.device_seq >= f.first AND e.claims
 ), have AS (
     SELECT device_id, range_agg(numrange(device_seq, device_seq::numeric + 1)) AS numbers, min(device_seq) AS first
       FROM used GROUP BY device_id

@@ -16,6 +16,7 @@ from audit import books
 from audit.books import cases, reading
 from audit.models import LogEntry
 from casino import events
+from casino.models import RefusedEvent
 from settlement import cashier
 from settlement.models import Entry
 from tests.audit.conftest import Played
@@ -114,6 +115,15 @@ def test_a_quick_check_goes_back_to_the_last_clean_run_and_no_further() -> None:
     assert books.quick_scope(clean=noon).since == noon - reading.SLACK
     week_ago = noon - timedelta(days=7)
     assert books.quick_scope(clean=week_ago).since == week_ago - reading.SLACK
+
+
+def test_a_quick_check_that_begins_between_two_numbers_of_a_device_misses_neither(played: Played) -> None:
+    refused = RefusedEvent.objects.filter(device__code="PD06-terminal").order_by("recorded_at")
+    whens = list(refused.values_list("recorded_at", flat=True))
+    assert len(whens) > 10
+    for when in whens[:: len(whens) // 8]:
+        with books.opened(scope=books.Scope(when + timedelta(microseconds=1))) as opened:
+            assert list(books.check(opened, ids=["I8"])) == []
 
 
 def test_a_quick_check_judges_no_round_again_that_was_clean_in_the_last_one(played: Played) -> None:
