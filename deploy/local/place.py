@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import secrets
+import shutil
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from urllib.parse import quote, unquote
 from deploy.local.trouble import Trouble, no_room
 
 CLONE = Path(__file__).resolve().parent.parent.parent
+ROOM_BYTES = 4_000_000_000  # a gigabyte of PostgreSQL's own log, databases of tests, and as much to spare
 IN_MEMORY = "LOCAL_IN_MEMORY"
 """Names the environment's word for servers in memory, 1."""
 LOOPBACK = "127.0.0.1"
@@ -37,8 +39,15 @@ def _named_for_the_clone(folder: str) -> Path:
 
 
 def _in_memory() -> Path:
-    memory = "/dev/shm"  # noqa: S108  whose the folder in it is is checked when it is made
-    return _named_for_the_clone(memory if os.access(memory, os.W_OK | os.X_OK) else tempfile.gettempdir())
+    """The folder in memory where one is there already or has room for a run of all tests, else a temporary one."""
+    memory, temporary = (
+        _named_for_the_clone(folder)
+        for folder in ("/dev/shm", tempfile.gettempdir())  # noqa: S108  whose it is is checked when it is made
+    )
+    if memory.exists() or temporary.exists():
+        return memory if memory.exists() else temporary
+    is_open = os.access(memory.parent, os.W_OK | os.X_OK)
+    return memory if is_open and shutil.disk_usage(memory.parent).free >= ROOM_BYTES else temporary
 
 
 FOLDER = _in_memory() if os.environ.get(IN_MEMORY) == "1" else CLONE / ".local"

@@ -32,3 +32,23 @@ def test_a_folder_where_everybody_may_write_is_ours_or_not_used(
     place.make()
     place.make()
     assert (tmp_path / "ours").stat().st_mode & 0o777 == 0o711
+
+
+def test_without_room_in_memory_a_temporary_folder_serves_and_stays_the_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dev/shm").mkdir(parents=True)
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(
+        place, "_named_for_the_clone", lambda folder: tmp_path / folder.strip("/") / "pokdeng-1"
+    )
+    monkeypatch.setattr(place.tempfile, "gettempdir", lambda: "/tmp")
+    chosen = place._in_memory
+
+    monkeypatch.setattr(place, "ROOM_BYTES", 0)
+    assert chosen() == tmp_path / "dev/shm/pokdeng-1"
+    monkeypatch.setattr(place, "ROOM_BYTES", 1 << 62)
+    assert chosen() == tmp_path / "tmp/pokdeng-1"
+    (tmp_path / "tmp/pokdeng-1").mkdir()
+    monkeypatch.setattr(place, "ROOM_BYTES", 0)
+    assert chosen() == tmp_path / "tmp/pokdeng-1", "processes of one run agree while room comes and goes"
