@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from datetime import date
 from typing import Any, ClassVar
 from uuid import UUID
@@ -18,7 +19,7 @@ from casino.models import Table, TableSession
 from casino.refusals import Refusal
 from settlement import floats
 from settlement.api.bounds import day_asked
-from settlement.floats.rundown import Stretch
+from settlement.floats.rundown import BroughtBack, Stretch
 
 AMOUNTS = (
     "opener", "fills", "credits", "slips", "buy_ins", "drop", "takes", "pays", "commission", "corrections",
@@ -26,6 +27,20 @@ AMOUNTS = (
 )  # fmt: skip
 RESULTS = ("expected_tray", "win", "estimated_win", "variance")
 
+BroughtBackShown = described(
+    "BroughtBack",
+    {
+        "counted": SignedMoney(help_text="what was counted, after the start hour"),
+        "new_day_before": SignedMoney(
+            help_text="what acts of the new gaming day moved before the count: taken off"
+        ),
+        "old_day_after": SignedMoney(help_text="what acts of the old gaming day moved after it: added"),
+        "buy_ins_before": SignedMoney(
+            help_text="buy-ins among the first, which lie in the box carried off with it"
+        ),
+        "buy_ins_after": SignedMoney(help_text="buy-ins among the second, which lie in the next box"),
+    },
+)
 StretchShown = described(
     "Stretch",
     {
@@ -38,6 +53,12 @@ StretchShown = described(
             help_text="takes − pays + commission + corrections, in chips", allow_null=True
         ),
         "hold_rate_bp": serializers.IntegerField(allow_null=True, help_text="win ÷ drop, basis points"),
+        "opener_brought_back": BroughtBackShown(
+            allow_null=True, help_text="a count of the start hour at the beginning; null for another kind"
+        ),
+        "closer_brought_back": BroughtBackShown(
+            allow_null=True, help_text="a count of the start hour at the end; null for another kind"
+        ),
         "estimated_by_lines": serializers.BooleanField(help_text="a count is missing at one end"),
         "unknown": serializers.DictField(
             child=serializers.CharField(), help_text="each figure that is null, with its reason"
@@ -128,9 +149,17 @@ def _shown(one: Stretch, currency: str) -> dict[str, Any]:
         **{name: _money(getattr(rundown, name), currency) for name in RESULTS},
         "tray_win": money(figures.tray_win, currency),
         "hold_rate_bp": rundown.hold_rate_bp,
+        "opener_brought_back": _brought_back(one.opener, currency),
+        "closer_brought_back": _brought_back(one.closer, currency),
         "estimated_by_lines": rundown.by_lines,
         "unknown": rundown.unknown,
     }
+
+
+def _brought_back(one: BroughtBack | None, currency: str) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    return {field.name: money(getattr(one, field.name), currency) for field in fields(one)}
 
 
 def _money(amount: int | None, currency: str) -> dict[str, Any] | None:

@@ -3,14 +3,15 @@
 A stretch lies between two counted floats of a session. What moved in between is read by the versions of the table's
 accounts that each float states: no clock decides what belongs to it. What was settled, claimed or taken back while the
 table was closed belongs to its next session, by the formula with pay slips; the one before left it out. A day is the
-stretches that end in it; where a table went on over the start hour uncounted, its day is estimated by the day each
-journal was posted for, and says so.
+stretches that end in it. A count of the start hour is made some minutes after it: it is brought back to the hour by
+what acts of either day moved on the wrong side of it, and both sums are shown. Where a table went on over the start
+hour uncounted, its day is estimated by the day each journal was posted for, and says so.
 """
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -24,14 +25,39 @@ from settlement.models import CountKind, Drop, Float
 
 
 @dataclass(frozen=True, slots=True)
+class BroughtBack:
+    """A count of the start hour, ``counted`` after it, and what it was at that hour: less what acts of the new gaming
+    day moved before the count, plus what acts of the old day moved after it. The buy-ins are the part of either that
+    lies in the box. Minor units."""
+
+    counted: int
+    new_day_before: int
+    old_day_after: int
+    buy_ins_before: int
+    buy_ins_after: int
+
+    @property
+    def amount(self) -> int:
+        return self.counted - self.new_day_before + self.old_day_after
+
+    @property
+    def in_the_box(self) -> int:
+        """What to add to the box that was carried off with the count, for it to hold the old day's cash."""
+        return self.buy_ins_after - self.buy_ins_before
+
+
+@dataclass(frozen=True, slots=True)
 class Stretch:
     """A rundown of one session, or of the part of it that belongs to a gaming day. ``is_provisional``: it was closed
-    over missing device numbers; ``is_open``: it goes on."""
+    over missing device numbers; ``is_open``: it goes on; ``opener`` and ``closer`` say how a count of the start hour at
+    either end was brought back to it (None: another kind of count, or none)."""
 
     session: UUID
     rundown: Rundown
     is_open: bool
     is_provisional: bool
+    opener: BroughtBack | None = None
+    closer: BroughtBack | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +75,25 @@ class OfDay:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """From one float (None: no count began it) to another (None: no count ended it yet); ``day`` narrows it to the
-    journals of one gaming day."""
+    """From one float to another (None: no count ended it yet); ``is_first`` where the first is its beginning indeed,
+    ``goes_on`` where its day ended uncounted.
+
+    What moved is read between the versions of ``after`` and ``upto``. Those are the two floats, unless one of them is a
+    count of the start hour: then its neighbour, and the days ``first`` to ``last`` say on which side of the hour an
+    act lies. ``own`` are the floats whose variance is a result of the part and no move in it."""
 
     begin: Float
     end: Float | None
+    after: Float
+    upto: Float | None
     is_first: bool = True
-    day: date | None = None
+    goes_on: bool = False
+    first: date | None = None
+    last: date | None = None
+
+    @property
+    def own(self) -> list[str]:
+        return [str(one.variance_id) for one in (self.begin, self.end) if one is not None and one.variance_id]
 
 
 def of_session(session: UUID) -> Stretch:
@@ -70,10 +108,10 @@ def of_session(session: UUID) -> Stretch:
         second_from = days.second_formula_from()
         return _stretch(found, nothing, on=days.of(found.opened_at), closer=None, second_from=second_from)
     opener, closer = counted[0], _closer(counted)
-    part = _Part(begin=opener, end=closer)
+    part = _Part(begin=opener, end=closer, after=opener, upto=closer)
     drops = list(Drop.objects.filter(session=session, withdrawn_at=None).select_related("count", "until"))
     (moves,), second_from = _moves(found.table, [part])
-    figures = _figures(part, moves=moves, drops=drops)
+    figures = _figures(part, moves=moves, drops=drops, ends=(None, None))
     on = closer.gaming_day if closer else opener.gaming_day
     return _stretch(found, figures, on=on, closer=closer, second_from=second_from)
 
@@ -94,17 +132,38 @@ def of_day(table: Table, gaming_day: date) -> OfDay:
     ):
         counted.setdefault(row.session_id, []).append(row)
     parts = {id: part for id, rows in counted.items() if (part := _part_of_day(rows, gaming_day)) is not None}
-    moved, second_from = _moves(table, list(parts.values()))
-    moves = dict(zip(parts, moved, strict=True))
+    hours = {
+        (id, place): (float, counted[id])
+        for id, part in parts.items()
+        for place, float in (("opener", part.begin if part.is_first else None), ("closer", part.end))
+        if float is not None and float.kind == CountKind.ROLLOVER
+    }
+    wrong_sides = [side for float, rows in hours.values() for side in _wrong_sides(float, rows)]
+    moved, second_from = _moves(table, [*parts.values(), *wrong_sides])
+    moves = dict(zip(parts, moved, strict=False))
+    sides = [Figures(opener=None, closer=None, drop=None, unknown={}, **one) for one in moved[len(parts) :]]
+    back = {
+        key: BroughtBack(
+            counted=float.count.amount,
+            new_day_before=sides[2 * place].tray_moves,
+            old_day_after=sides[2 * place + 1].tray_moves,
+            buy_ins_before=sides[2 * place].buy_ins,
+            buy_ins_after=sides[2 * place + 1].buy_ins,
+        )
+        for place, (key, (float, _)) in enumerate(hours.items())
+    }
     drops: dict[UUID, list[Drop]] = {}
     counted_boxes = Drop.objects.filter(session__in=sessions, withdrawn_at=None)
     for drop in counted_boxes.select_related("count", "until"):
         drops.setdefault(drop.session_id, []).append(drop)
     stretches = []
     for id, part in parts.items():
-        figures = _figures(part, moves=moves[id], drops=drops.get(id, []))
+        of_hours = back.get((id, "opener")), back.get((id, "closer"))
+        figures = _figures(part, moves=moves[id], drops=drops.get(id, []), ends=of_hours)
         stretches.append(
-            _stretch(sessions[id], figures, on=gaming_day, closer=part.end, second_from=second_from)
+            _stretch(
+                sessions[id], figures, on=gaming_day, closer=part.end, second_from=second_from, ends=of_hours
+            )
         )
     return OfDay(table=table.code, gaming_day=gaming_day, stretches=tuple(stretches))
 
@@ -130,17 +189,52 @@ def _part_of_day(counted: Sequence[Float], gaming_day: date) -> _Part | None:
     if opener.gaming_day > gaming_day or (closer is not None and closer.gaming_day < gaming_day):
         return None
     goes_on = end is None and (closer is not None or any(day > gaming_day for day in rollovers))
-    narrowed = gaming_day if not exact_begin or goes_on else None
-    return _Part(begin=begin, end=end, is_first=exact_begin, day=narrowed)
+    uncounted = not exact_begin or goes_on
+    of_the_hour = end is not None and end.kind == CountKind.ROLLOVER
+    return _Part(
+        begin=begin,
+        end=end,
+        after=_before(begin, counted) if begin.kind == CountKind.ROLLOVER else begin,
+        upto=_behind(end, counted) if end is not None and of_the_hour else end,
+        is_first=exact_begin,
+        goes_on=goes_on,
+        first=gaming_day if uncounted or begin.kind == CountKind.ROLLOVER else None,
+        last=gaming_day if uncounted or of_the_hour else None,
+    )
+
+
+_ENDS_OF_DAYS = (CountKind.OPENER, CountKind.ROLLOVER, CountKind.CLOSER)
+
+
+def _before(rollover: Float, counted: Sequence[Float]) -> Float:
+    """Return the opener, or the count of the start hour before: acts of the new day came after that. Where the table
+    was opened uncounted, there is none, and nothing can be brought back."""
+    earlier = reversed(counted[: counted.index(rollover)])
+    return next((row for row in earlier if row.kind in _ENDS_OF_DAYS), rollover)
+
+
+def _behind(rollover: Float, counted: Sequence[Float]) -> Float | None:
+    """Return the next count of a start hour, or the closer, by which every act of the old day has come."""
+    return next((row for row in counted[counted.index(rollover) + 1 :] if row.kind in _ENDS_OF_DAYS), None)
+
+
+def _wrong_sides(rollover: Float, counted: Sequence[Float]) -> tuple[_Part, _Part]:
+    """Return what acts of the new day moved before a count of the start hour, and acts of the old one after it."""
+    day, before, behind = rollover.gaming_day, _before(rollover, counted), _behind(rollover, counted)
+    return (
+        _Part(begin=before, end=rollover, after=before, upto=rollover, first=day + timedelta(days=1)),
+        _Part(begin=rollover, end=behind, after=rollover, upto=behind, last=day),
+    )
 
 
 # What moved between two floats, by the versions of the table's accounts: chips by the lines of first revisions, what
 # later ones changed as corrections, slips, pay slips and buy-ins by their journals. The variance of a float at either
 # end of a part is its result and no move (``own``). A part that begins with an opener (``opened_at``) begins where the
-# table closed before. A journal is seen by any account of the table it touches, and counted once.
+# table closed before. A journal is seen by any account of the table it touches, and counted once; its day is the one it
+# was posted in.
 _MOVES = """
 WITH part AS (
-    SELECT p.place, p.account, p.upto, p.day, p.own, coalesce((
+    SELECT p.place, p.account, p.upto, p.first, p.last, p.own, coalesce((
         SELECT CASE p.name WHEN 'bank' THEN c.bank_version WHEN 'guests' THEN c.guests_version
                            WHEN 'commission' THEN c.commission_version ELSE c.drop_version END
           FROM settlement_float c JOIN casino_tablesession s ON s.id = c.session_id
@@ -148,13 +242,14 @@ WITH part AS (
            AND c.bank_version <= p.bank_after AND p.opened_on >= coalesce(%(second_from)s::date, '-infinity')
          ORDER BY c.bank_version DESC, c.accepted_at DESC LIMIT 1), p.after) AS after
       FROM jsonb_to_recordset(%(parts)s::jsonb) AS p (place int, name text, account bigint, after bigint,
-           bank_after bigint, opened_at timestamptz, opened_on date, upto bigint, day date, own jsonb)
+           bank_after bigint, opened_at timestamptz, opened_on date, upto bigint, first date, last date, own jsonb)
 ), touched AS (
     SELECT DISTINCT p.place, e.journal_id FROM part p
       JOIN settlement_entry e ON e.account_id = p.account AND e.version > p.after
        AND (p.upto IS NULL OR e.version <= p.upto)
       JOIN settlement_journal j ON j.id = e.journal_id
-     WHERE (p.day IS NULL OR coalesce(j.orig_day, j.gaming_day) = p.day) AND NOT p.own ? j.id::text
+     WHERE j.gaming_day >= coalesce(p.first, '-infinity') AND j.gaming_day <= coalesce(p.last, 'infinity')
+       AND NOT p.own ? j.id::text
 ), moved AS (
     SELECT t.place, j.id, j.kind, coalesce(s.revision, 1) AS revision,
            coalesce(o.gaming_day, j.gaming_day) >= coalesce(%(second_from)s::date, '-infinity') AS in_the_tray,
@@ -214,20 +309,21 @@ def _moves(table: Table, parts: Sequence[_Part]) -> tuple[list[dict[str, int]], 
 
 
 def _asked(place: int, part: _Part, accounts: dict[str, int]) -> list[dict[str, Any]]:
-    begin, ends = part.begin, [part.begin, *([part.end] if part.end else [])]
-    opened = begin if begin.kind == CountKind.OPENER else None
+    after = part.after
+    opened = after if part.begin is after and after.kind == CountKind.OPENER else None
     return [
         {
             "place": place,
             "name": name,
             "account": id,
-            "after": getattr(begin, f"{name}_version"),
-            "bank_after": begin.bank_version,
+            "after": getattr(after, f"{name}_version"),
+            "bank_after": after.bank_version,
             "opened_at": opened.accepted_at.isoformat() if opened else None,
             "opened_on": opened.gaming_day.isoformat() if opened else None,
-            "upto": _upto(part.end, name),
-            "day": part.day.isoformat() if part.day else None,
-            "own": [str(one.variance_id) for one in ends if one.variance_id],
+            "upto": _upto(part.upto, name),
+            "first": part.first.isoformat() if part.first else None,
+            "last": part.last.isoformat() if part.last else None,
+            "own": part.own,
         }
         for name, id in accounts.items()
     ]
@@ -238,15 +334,19 @@ def _upto(end: Float | None, name: str) -> int | None:
     return version
 
 
-def _figures(part: _Part, *, moves: dict[str, int], drops: Sequence[Drop]) -> Figures:
+_Ends = tuple[BroughtBack | None, BroughtBack | None]
+
+
+def _figures(part: _Part, *, moves: dict[str, int], drops: Sequence[Drop], ends: _Ends) -> Figures:
     unknown: dict[str, str] = {}
-    opener = part.begin.count.amount
+    opened, ended = ends
+    opener = part.begin.count.amount if opened is None else opened.amount
     if not part.is_first:
         unknown["opener"] = "start_hour_uncounted"
-    closer = None if part.end is None else part.end.count.amount
+    closer = None if part.end is None else part.end.count.amount if ended is None else ended.amount
     if closer is None:
-        unknown["closer"] = "start_hour_uncounted" if part.day is not None else "open"
-    drop, why = _dropped(part, drops)
+        unknown["closer"] = "start_hour_uncounted" if part.goes_on or not part.is_first else "open"
+    drop, why = _dropped(part, drops, ends=ends)
     if drop is None:
         unknown["drop"] = why
     return Figures(
@@ -254,9 +354,10 @@ def _figures(part: _Part, *, moves: dict[str, int], drops: Sequence[Drop]) -> Fi
     )
 
 
-def _dropped(part: _Part, drops: Sequence[Drop]) -> tuple[int | None, str]:
+def _dropped(part: _Part, drops: Sequence[Drop], *, ends: _Ends) -> tuple[int | None, str]:
     """Return what was counted of the boxes of a part, or None with the reason: its last box must have been carried off
-    with its end, and the one before its first with its beginning."""
+    with its end, and the one before its first with its beginning. What lay in the box of a start hour from the other
+    side of it is brought back as its count is."""
     if part.end is None or not part.is_first:
         return None, "open" if part.end is None else "start_hour_uncounted"
     end, begin = part.end, part.begin
@@ -267,15 +368,26 @@ def _dropped(part: _Part, drops: Sequence[Drop]) -> tuple[int | None, str]:
         return None, "box_carried_later" if later else "drop_uncounted"
     if begin.kind != CountKind.OPENER and not any(drop.until_id == begin.id for drop in inside):
         return None, "box_carried_later"
-    return sum(drop.count.amount for drop in mine), ""
+    opened, ended = ends
+    counted = sum(drop.count.amount for drop in mine)
+    return counted + (ended.in_the_box if ended else 0) - (opened.in_the_box if opened else 0), ""
 
 
 def _stretch(
-    session: TableSession, figures: Figures, *, on: date, closer: Float | None, second_from: date | None
+    session: TableSession,
+    figures: Figures,
+    *,
+    on: date,
+    closer: Float | None,
+    second_from: date | None,
+    ends: _Ends = (None, None),
 ) -> Stretch:
+    opened, ended = ends
     return Stretch(
         session=session.id,
         rundown=formula.rundown(figures, on=on, second_from=second_from),
         is_open=session.closed_at is None,
         is_provisional=closer is not None and bool(closer.missing),
+        opener=opened,
+        closer=ended,
     )

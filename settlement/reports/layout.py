@@ -50,6 +50,8 @@ FIGURES: dict[str, tuple[str, str]] = {
     "slips": ("ใบจ่าย", "pay slips"),
     "drop": ("เงินในกล่อง", "drop"),
     "closer": ("ชิปปิดโต๊ะ", "closer"),
+    "new_day_before_count": ("หักรายการวันใหม่ก่อนการนับ", "less: new day before the count"),
+    "old_day_after_count": ("บวกรายการวันเก่าหลังการนับ", "plus: old day after the count"),
     "takes": ("เก็บจากผู้เล่น", "takes"),
     "pays": ("จ่ายผู้เล่น", "pays"),
     "corrections": ("แก้ไขภายหลัง", "corrections"),

@@ -48,6 +48,7 @@ def lines(rundown: OfDay) -> dict[str, dict[str, Any]]:
     ):
         total = sum(getattr(one.rundown.figures, part) for one in stretches)
         found[name] = figure(total, grade=grade, source=source)
+    found |= _brought_back(stretches)
     totals = rundown.totals
     found["win"] = _or_unknown(totals["win"], stretches, "win", grade=COUNTED)
     by_lines = any(one.rundown.by_lines for one in stretches)
@@ -58,6 +59,19 @@ def lines(rundown: OfDay) -> dict[str, dict[str, Any]]:
     found["variance"] = _or_unknown(totals["variance"], stretches, "variance", grade=COUNTED)
     found["hold_rate"] = _hold_rate(found)
     return found
+
+
+def _brought_back(stretches: Sequence[Stretch]) -> dict[str, dict[str, Any]]:
+    """Return by how much the count of the start hour, which ended the day some minutes after it, was brought back;
+    nothing where another count ended it."""
+    ended = [one.closer for one in stretches if one.closer is not None]
+    if not ended:
+        return {}
+    sums = {
+        "new_day_before_count": -sum(one.new_day_before for one in ended),
+        "old_day_after_count": sum(one.old_day_after for one in ended),
+    }
+    return {name: figure(total, grade=RULED, source="ledger") for name, total in sums.items()}
 
 
 def _counted(stretches: Sequence[Stretch], name: str) -> dict[str, Any]:

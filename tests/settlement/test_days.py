@@ -181,6 +181,28 @@ def test_a_table_that_never_closes_is_counted_at_the_start_hour_open_across_the_
     sealed()
 
 
+def test_what_a_new_day_moved_before_a_late_count_is_not_in_the_old_days_sealed_report() -> None:
+    """10,000 at the opening; each day's round paid a guest 100, and the count, of 06:14, came after both."""
+    table = daybook.a_counted_table()
+    outcome(table.tell(WON))
+    outcome(table.tell(WON, at=ENDS + timedelta(minutes=8)), now=ENDS + timedelta(minutes=9))
+    closed()
+    compared()
+    with act(now=ENDS + timedelta(minutes=14)):
+        counted(table.table, "rollover", table.dealer, table.supervisor, pieces={100_00: 98})
+
+    (told,) = json.loads(bytes(sealed().canonical))["tables"]
+
+    figures = {name: one["value"] for name, one in told["figures"].items()}
+    assert (figures["opener"], figures["pays"], figures["closer"], figures["variance"]) == (
+        10_000_00,
+        100_00,
+        9_900_00,
+        0,
+    )
+    assert (figures["new_day_before_count"], figures["old_day_after_count"]) == (100_00, 0)
+
+
 def test_a_table_that_played_on_uncounted_and_closed_later_leaves_an_estimate() -> None:
     table = daybook.a_counted_table()
     outcome(table.tell(WON))

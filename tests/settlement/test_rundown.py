@@ -10,6 +10,7 @@ import pytest
 from audit import books as checks
 from casino import devices, tables
 from casino.models import Person
+from casino.refusals import Refusal
 from settlement import floats, ledger
 from settlement.floats import Box
 from settlement.models import Break, Float
@@ -239,6 +240,93 @@ def test_a_count_at_the_start_hour_ends_one_day_and_begins_the_next(over_the_sta
     whole = floats.rundown.of_session(at.session.id).rundown
     assert (whole.win, whole.figures.counted_off, whole.variance) == (600_00, -100_00, 0)
     assert one.totals == {"win": 400_00, "estimated_win": 400_00, "variance": -100_00}
+
+
+SHORTLY_AFTER = MORNING - timedelta(minutes=16)
+"""06:14 at the tables: the new day has played already when the old one is counted."""
+
+
+def counted_late(at: AtTable, *, pieces: int, box: int) -> None:
+    """On 2 March, before 06:14: a round that the house won of 300, a buy-in of 400, a fill of 2,000; counted then."""
+    early, tomorrow = SHORTLY_AFTER - timedelta(minutes=10), TODAY + timedelta(days=1)
+    played(at, 300, GUESTS_LOSE, now=early)
+    bought_in(400, now=early, day=tomorrow)
+    posted("fill", {"cage:C1:vault": -2_000_00, "table:PD01:bank": 2_000_00}, now=early, day=tomorrow)
+    with act(now=SHORTLY_AFTER):
+        counted(at.table, "rollover", at.dealer, at.supervisor, pieces=baht(pieces))
+    box_counted(at, box, now=SHORTLY_AFTER + timedelta(minutes=5))
+
+
+def test_a_count_made_later_is_brought_back_to_the_start_hour(over_the_start_hour: AtTable) -> None:
+    """9,500 lay there at 06:00. By 06:14 the new day had put 300 and 2,000 in and taken 400 out for a buy-in, whose
+    cash lies in the old day's box; the count is 100 short."""
+    at = over_the_start_hour
+    counted_late(at, pieces=11_300, box=1_400)
+    played(at, 200, GUESTS_LOSE, now=MORNING + timedelta(minutes=10))
+    closed(at, 11_500, last_round=3, now=MORNING + timedelta(hours=1))
+    box_counted(at, 0, now=MORNING + timedelta(hours=2))
+
+    one, two = (floats.rundown.of_day(at.table, TODAY + timedelta(days=day)) for day in (0, 1))
+    (first,), (second,) = one.stretches, two.stretches
+
+    figures = first.rundown.figures
+    assert (figures.takes, figures.fills, figures.buy_ins, figures.drop) == (500_00, 0, 1_000_00, 1_000_00)
+    assert (figures.closer, first.rundown.expected_tray, first.rundown.variance) == (
+        9_400_00,
+        9_500_00,
+        -100_00,
+    )
+    assert (first.rundown.win, first.rundown.estimated_win) == (400_00, 400_00)
+    back = first.closer
+    assert back is not None
+    assert second.opener == back
+    assert (back.counted, back.new_day_before, back.old_day_after) == (11_300_00, 1_900_00, 0)
+
+    figures = second.rundown.figures
+    assert (figures.opener, figures.takes, figures.fills) == (9_400_00, 500_00, 2_000_00)
+    assert (figures.buy_ins, figures.drop) == (400_00, 400_00)
+    assert (second.rundown.win, second.rundown.variance) == (500_00, 0)
+    whole = floats.rundown.of_session(at.session.id).rundown
+    assert (whole.win, whole.figures.counted_off) == (900_00, -100_00)
+
+
+def test_what_the_old_day_moves_after_its_count_is_brought_back_too(over_the_start_hour: AtTable) -> None:
+    """A round of the old day that waited for a person is settled after the count, and belongs to the old day."""
+    at = over_the_start_hour
+    held = at.tell("bet w1 p1 700\nlock\np1 2S KC\ndealer KC 6D\np1 stays\ndealer stays\nclose")
+    assert floor.outcome(held) == "held: duplicate_card"
+    counted_late(at, pieces=11_400, box=1_400)
+    at.tell("rule p1.2 3D", round=held, at=SHORTLY_AFTER + timedelta(minutes=8))
+    assert floor.outcome(held, now=SHORTLY_AFTER + timedelta(minutes=9)) == "settled"
+
+    (first,) = floats.rundown.of_day(at.table, TODAY).stretches
+    (second,) = floats.rundown.of_day(at.table, TODAY + timedelta(days=1)).stretches
+
+    back = first.closer
+    assert back is not None
+    assert (back.counted, back.new_day_before, back.old_day_after) == (11_400_00, 1_900_00, 700_00)
+    assert (first.rundown.figures.closer, second.rundown.figures.opener) == (10_200_00, 10_200_00)
+    assert (first.rundown.win, first.rundown.variance) == (1_200_00, 0)
+    assert second.rundown.expected_tray == 12_100_00
+
+
+def test_chips_that_move_between_the_two_saves_void_the_count(over_the_start_hour: AtTable) -> None:
+    at = over_the_start_hour
+    lines = floats.BlindCount(by=at.dealer, pieces=baht(9_500))
+    with act(now=MORNING):
+        floats.count(table=at.table, kind="rollover", by=at.dealer, count=lines)
+    bought_in(400, now=MORNING, day=TODAY + timedelta(days=1))
+
+    with act(now=MORNING), pytest.raises(Refusal) as refused:
+        floats.count(
+            table=at.table,
+            kind="rollover",
+            by=at.supervisor,
+            count=floats.BlindCount(by=at.supervisor, pieces=baht(9_500)),
+        )
+
+    assert refused.value.code == "count_overtaken"
+    assert not Float.objects.filter(kind="rollover").exists()
 
 
 def test_a_rundown_costs_the_same_statements_whatever_was_played() -> None:
