@@ -1,9 +1,14 @@
 """The gaming day: from the property's start hour to the next, by the clock on its wall.
 
 A day is an interval of instants, ``start`` up to ``end``, and has 23 or 25 hours where the clocks change inside
-it. Zone and start hour are settings of the property. Nothing here reads a clock.
+it. A property may change its start hour (or zone) from a day on: ``Calendar`` knows which was in force when, and the
+day before a change is longer or shorter. Nothing here reads a clock.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo
@@ -38,6 +43,50 @@ def start(day: date, zone: tzinfo | str, start_hour: int) -> datetime:
 def end(day: date, zone: tzinfo | str, start_hour: int) -> datetime:
     """Return the instant, in UTC, at which a gaming day is over; it belongs to the next day already."""
     return start(day + _DAY, zone, start_hour)
+
+
+@dataclass(frozen=True, slots=True)
+class StartHour:
+    """From ``from_day`` on, gaming days start at ``hour`` (0 to 23) by the clocks of ``zone`` (an IANA name)."""
+
+    from_day: date
+    hour: int
+    zone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """The gaming days of a property by its start hours, the earliest first, which holds for all days before it too;
+    one at least."""
+
+    start_hours: Sequence[StartHour]
+
+    def in_force(self, day: date) -> StartHour:
+        """Return the start hour of a gaming day."""
+        found = self.start_hours[0]
+        for one in self.start_hours:
+            if one.from_day <= day:
+                found = one
+        return found
+
+    def start(self, day: date) -> datetime:
+        """Return the instant, in UTC, at which a gaming day starts."""
+        one = self.in_force(day)
+        return start(day, one.zone, one.hour)
+
+    def end(self, day: date) -> datetime:
+        """Return the instant at which the next gaming day starts, by the start hour that is in force then."""
+        return self.start(day + _DAY)
+
+    def gaming_day(self, instant: datetime) -> date:
+        """Return the gaming day of an instant. Raises ValueError for an instant without a zone."""
+        last = self.start_hours[-1]
+        day = gaming_day(instant, last.zone, last.hour)
+        while instant < self.start(day):
+            day -= _DAY
+        while instant >= self.end(day):
+            day += _DAY
+        return day
 
 
 def _zone(zone: tzinfo | str) -> tzinfo:

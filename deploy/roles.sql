@@ -190,7 +190,9 @@ BEGIN
             -- A line of somebody else's statement waits for its match.
             ('settlement_outsideline', 'match_id',                                                       false),
             -- A sheet waits for its second person; its bytes do not change.
-            ('settlement_rulesheet', 'approved_by_id approved_at',                                       false)
+            ('settlement_rulesheet', 'approved_by_id approved_at',                                       false),
+            -- So does another start hour.
+            ('settlement_starthour', 'approved_by_id approved_at',                                       false)
         ) AS listed (name, changes, goes)
         JOIN pg_class c ON c.relname = listed.name AND c.relnamespace = 'public'::regnamespace
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = ANY (regexp_split_to_array(listed.changes, '\s+'))

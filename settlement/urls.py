@@ -19,6 +19,7 @@ from settlement.api import (
     sheets,
     shifts,
     slips,
+    start_hours,
     statements,
     webhooks,
 )
@@ -63,6 +64,8 @@ urlpatterns = [
     path("cash/report", cash.CashReports.as_view()),
     path("rule-sheets", sheets.RuleSheets.as_view()),
     path("rule-sheets/<uuid:sheet>/approve", sheets.RuleSheetApproval.as_view()),
+    path("start-hours", start_hours.StartHours.as_view()),
+    path("start-hours/<uuid:start_hour>/approve", start_hours.StartHourApproval.as_view()),
     path("days", days.Days.as_view()),
     path("days/<str:day>", days.DayDetail.as_view()),
     path("days/<str:day>/open", days.DayOpening.as_view()),

@@ -59,6 +59,24 @@ def django_db_setup(house: House, django_test_environment: None, django_db_block
         house.drop(ours)
 
 
+def _start_hour_of_the_settings() -> None:
+    from settlement.days import start_hours
+
+    start_hours._known = start_hours._Known(rows=(), until=float("inf"))
+
+
+def pytest_collection() -> None:
+    """Modules of tests ask for days while they are imported, without a database."""
+    _start_hour_of_the_settings()
+
+
+@pytest.fixture(autouse=True)
+def no_start_hour_of_another_test() -> None:
+    """The start hours that a process keeps in memory are another database's after each test: a house of one test has
+    the hour of the settings until the test says otherwise (``start_hours.forget``)."""
+    _start_hour_of_the_settings()
+
+
 def _current(house: House, url: str) -> str:
     from django.db import connection
 

@@ -8,7 +8,7 @@ from django.contrib import admin
 
 from audit.admin.floor import Few
 from audit.admin.words import either
-from settlement.models import GamingDay, Report, Shift
+from settlement.models import GamingDay, Report, Shift, StartHour
 
 
 @admin.register(GamingDay)
@@ -22,6 +22,15 @@ class GamingDayAdmin(Few):
     ordering = ("-day",)
     finds: ClassVar = {"uuid": ("opened_by", "closing_by", "sealed_by", "seconded_by")}
     search_help_text = either("The id of a person.", "รหัสของพนักงาน")
+
+
+@admin.register(StartHour)
+class StartHourAdmin(Few):
+    list_display = ("from_day", "hour", "zone", "proposed_by", "proposed_at", "approved_by", "approved_at")
+    list_select_related = ("proposed_by", "approved_by")
+    ordering = ("-from_day", "-proposed_at")
+    finds: ClassVar = {"uuid": ("id", "proposed_by", "approved_by")}
+    search_help_text = either("The id of a start hour, or of a person.", "รหัสของชั่วโมงเริ่มวัน หรือของพนักงาน")
 
 
 @admin.register(Shift)

@@ -50,6 +50,7 @@ MODELS = {
     "counting": ("countings", "การขอนับ"),
     "drop": ("drops", "เงินในกล่อง"),
     "gamingday": ("gaming days", "วันทำการ"),
+    "starthour": ("start hours", "ชั่วโมงเริ่มวัน"),
     "shift": ("shifts", "กะ"),
     "report": ("reports", "รายงาน"),
     "approvedtarget": ("webhook targets", "ปลายทางที่อนุมัติ"),

@@ -7,11 +7,12 @@ the day has was entered before ``last_entry``, and whatever came later has highe
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from audit.books.findings import Finding
 from audit.books.reading import Books
 from audit.books.witnessed import Pair
-from casino import day as calendar
+from casino.day import Calendar, StartHour
 
 _SEALED = """
 SELECT g.day, g.journals, g.last_entry,
@@ -45,17 +46,37 @@ def sealed_days_stay(books: Books) -> Iterator[Finding]:
         yield Finding(subject, f"in {day}, after {sealed} was sealed", "in a day after that")
 
 
+_START_HOURS = (
+    "SELECT from_day, hour, zone FROM settlement_starthour WHERE approved_at IS NOT NULL ORDER BY from_day"
+)
 _BOUNDS = """
-SELECT day, zone, start_hour, begins_at, ends_at, sealed_at FROM settlement_gamingday WHERE day >= %(since_day)s
+SELECT day, zone, start_hour, begins_at, ends_at FROM settlement_gamingday WHERE day >= %(since_day)s
 """
 
 
 def days_lie_where_the_calendar_says(books: Books) -> Iterator[Finding]:
-    """A stored day begins and ends where its zone and start hour put it."""
-    for day, zone, hour, begins, ends, _ in books.rows(_BOUNDS):
-        wanted = calendar.start(day, zone, hour), calendar.end(day, zone, hour)
-        if (begins, ends) != wanted:
-            yield Finding(f"days/{day}", f"from {begins} to {ends}", f"from {wanted[0]} to {wanted[1]}")
+    """A stored day has the start hour that was approved for it, begins there and ends where the next day begins."""
+    calendar = Calendar([StartHour(*row) for row in books.rows(_START_HOURS)])
+    for day, zone, hour, begins, ends in books.rows(_BOUNDS):
+        if not calendar.start_hours:
+            yield Finding(f"days/{day}", "no start hour at all", "the one of the installation")
+            continue
+        in_force = calendar.in_force(day)
+        said, wanted = (
+            (hour, zone, begins, ends),
+            (
+                in_force.hour,
+                in_force.zone,
+                calendar.start(day),
+                calendar.end(day),
+            ),
+        )
+        if said != wanted:
+            yield Finding(f"days/{day}", _lies(*said), _lies(*wanted))
+
+
+def _lies(hour: int, zone: str, begins: datetime, ends: datetime) -> str:
+    return f"{hour}:00 {zone}, from {begins} to {ends}"
 
 
 _BYTES = """
@@ -79,6 +100,34 @@ def reports_are_their_bytes(books: Books) -> Iterator[Finding]:
 _FILES = "(SELECT jsonb_object_agg(f.format, f.sha256) FROM settlement_reportfile f WHERE f.report_id = r.id)"
 _DAY = "split_part(t.subject, '/', 2)"
 
+_STATED = "jsonb_build_object('from_day', s.from_day, 'hour', s.hour, 'zone', s.zone"
+STARTS_INSTALLED = Pair(
+    "start hours installed",
+    ("start_hour.installed",),
+    f"""
+    SELECT s.id::text, {_STATED}, 'at', s.approved_at)
+      FROM settlement_starthour s WHERE s.proposed_by_id IS NULL AND s.approved_at >= %(since)s
+    """,  # noqa: S608
+    f"SELECT {_DAY}, t.data || jsonb_build_object('at', t.at) FROM told t",  # noqa: S608
+)
+STARTS_PROPOSED = Pair(
+    "start hours proposed",
+    ("start_hour.proposed",),
+    f"""
+    SELECT s.id::text, {_STATED}, 'by', s.proposed_by_id, 'at', s.proposed_at)
+      FROM settlement_starthour s WHERE s.proposed_by_id IS NOT NULL AND s.proposed_at >= %(since)s
+    """,  # noqa: S608
+    f"SELECT {_DAY}, t.data || jsonb_build_object('by', t.person, 'at', t.at) FROM told t",  # noqa: S608
+)
+STARTS_APPROVED = Pair(
+    "start hours approved",
+    ("start_hour.approved",),
+    f"""
+    SELECT s.id::text, {_STATED}, 'by', s.approved_by_id, 'at', s.approved_at)
+      FROM settlement_starthour s WHERE s.approved_by_id IS NOT NULL AND s.approved_at >= %(since)s
+    """,  # noqa: S608
+    f"SELECT {_DAY}, t.data || jsonb_build_object('by', t.person, 'at', t.at) FROM told t",  # noqa: S608
+)
 BEGUN = Pair(
     "days begun",
     ("day.begun",),
@@ -161,7 +210,18 @@ SHIFTS_CLOSED = Pair(
     """,  # noqa: S608
 )
 
-PAIRS = (BEGUN, OPENED, CLOSING, SEALED, TURNED, SHIFTS_OPENED, SHIFTS_CLOSED)
+PAIRS = (
+    STARTS_INSTALLED,
+    STARTS_PROPOSED,
+    STARTS_APPROVED,
+    BEGUN,
+    OPENED,
+    CLOSING,
+    SEALED,
+    TURNED,
+    SHIFTS_OPENED,
+    SHIFTS_CLOSED,
+)
 
 # -- I13 -----------------------------------------------------------------------------------------------------
 

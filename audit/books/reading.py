@@ -18,7 +18,7 @@ from django.conf import settings
 from django.db import connection
 
 from audit.checkpoints import Store
-from casino import day
+from settlement import days
 
 SLACK = timedelta(minutes=10)
 """An act may commit this long after the instant it carries; a quick check looks back so much further."""
@@ -54,14 +54,12 @@ class Scope:
 
 def gaming_day(at: datetime) -> date:
     """Return the house's gaming day of an instant."""
-    return day.gaming_day(at, str(settings.PROPERTY["zone"]), int(str(settings.PROPERTY["day_start_hour"])))
+    return days.of(at)
 
 
 def start_of(gaming_day: date) -> datetime:
     """Return when a gaming day of the house starts."""
-    return day.start(
-        gaming_day, str(settings.PROPERTY["zone"]), int(str(settings.PROPERTY["day_start_hour"]))
-    )
+    return days.bounds(gaming_day)[0]
 
 
 class NotChecked(Exception):

@@ -27,7 +27,7 @@ from casino import devices, people
 from casino.events import Principal
 from casino.models import Duty, Person, Role, Round
 from casino.refusals import Refusal
-from settlement import rule_sheets
+from settlement import days, rule_sheets
 from settlement.models import RuleSheet, Settlement
 
 READINGS = ("evidence.read", "log.read")
@@ -96,7 +96,7 @@ def content_of(
     content: dict[str, Any] = {
         "format": FORMAT,
         "round": _round(round, aliases),
-        "house": {name: settings.PROPERTY[name] for name in ("code", "zone", "day_start_hour")},
+        "house": _house(round),
         "reader": {"role": reader.role, "withheld": reader.withheld},
         "log": _log(checkpoint, sealed, kept),
         "entries": [_entry(one, shown=reader.log) for one in sealed],
@@ -153,6 +153,12 @@ def _round(round: Round, aliases: Collection[UUID]) -> dict[str, Any]:
 
 
 # -- the log ---------------------------------------------------------------------------------------------------
+
+
+def _house(round: Round) -> dict[str, Any]:
+    """The house by the zone and start hour of the round's gaming day, or of the day in which its first event came."""
+    start = days.start_hour_of(round.gaming_day or days.of(round.created_at))
+    return {"code": settings.PROPERTY["code"], "zone": start.zone, "day_start_hour": start.hour}
 
 
 def _entries(

@@ -164,6 +164,8 @@ RIGHTS: dict[str, dict[str, Scope]] = {
     "run_reconciliation": {"manager": ALL, "auditor": ALL},
     "read_reconciliation": {"manager": ALL, "surveillance": ALL, "auditor": ALL},
     "read_days": {"manager": ALL, "surveillance": ALL, "auditor": ALL},
+    "propose_start_hour": {"manager": ALL},
+    "approve_start_hour": {"manager": ALL},
     "open_day": {"manager": ALL},
     "close_day": {"manager": ALL},
     "seal_day": {"auditor": ALL},

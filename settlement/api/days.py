@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, ClassVar
 
 from django.utils import timezone
@@ -47,6 +47,9 @@ DayShown = described(
         "running": serializers.BooleanField(),
         "begins_at": serializers.DateTimeField(),
         "ends_at": serializers.DateTimeField(),
+        "minutes": serializers.IntegerField(
+            help_text="how long it lasts: 1440, but where clocks or the start hour change"
+        ),
         "opened_at": serializers.DateTimeField(allow_null=True),
         "closing_at": serializers.DateTimeField(allow_null=True),
         "sealed_at": serializers.DateTimeField(allow_null=True),
@@ -265,6 +268,7 @@ def _day_shown(row: GamingDay, *, now: datetime, sha256: str | None) -> dict[str
         "running": row.begins_at <= now < row.ends_at,
         "begins_at": row.begins_at.isoformat(),
         "ends_at": row.ends_at.isoformat(),
+        "minutes": (row.ends_at - row.begins_at) // timedelta(minutes=1),
         "opened_at": row.opened_at.isoformat() if row.opened_at else None,
         "closing_at": row.closing_at.isoformat() if row.closing_at else None,
         "sealed_at": row.sealed_at.isoformat() if row.sealed_at else None,

@@ -1,10 +1,10 @@
 """Gaming days: which one an act falls in, how each is opened, closed and sealed, and the shifts inside it.
 
-Read in order: ``calendar``, ``course``, ``shifts``, ``checklist``. What a sealed day and a closed shift came to is
-written by ``settlement.reports``, which seals and closes through here.
+Read in order: ``start_hours``, ``calendar``, ``course``, ``shifts``, ``checklist``. What a sealed day and a closed
+shift came to is written by ``settlement.reports``, which seals and closes through here.
 """
 
-from settlement.days.calendar import asked, bounds, happened, of, running
+from settlement.days.calendar import asked, bounds, happened, of, running, start_hour_of
 from settlement.days.course import (
     ACCOUNTING,
     Fixed,
@@ -39,4 +39,5 @@ __all__ = [
     "second_formula_from",
     "sessions_may_open",
     "signers_may_seal",
+    "start_hour_of",
 ]

@@ -1,4 +1,4 @@
-"""Which gaming day an act falls in: by the property's zone and start hour, never by a client or a UTC date.
+"""Which gaming day an act falls in: by the start hours of the property, never by a client or a UTC date.
 
 Also the bounds of this house: when something can have happened in it, and which days can be asked for. Whoever takes
 such a value from outside requires them, so that no day ever stands in the books with which nobody can compute.
@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
-from django.conf import settings
-
-from casino import day, events, values
+from casino import events, values
+from casino.day import StartHour
 from casino.values import Between
+from settlement.days import start_hours
 
 
 def of(instant: datetime) -> date:
     """Return the house's gaming day of an instant."""
-    return day.gaming_day(instant, settings.PROPERTY["zone"], settings.PROPERTY["day_start_hour"])
+    return start_hours.calendar().gaming_day(instant)
 
 
 def running() -> date:
@@ -26,9 +26,13 @@ def running() -> date:
 
 def bounds(gaming_day: date) -> tuple[datetime, datetime]:
     """Return the instants (UTC) at which a gaming day begins and is over; the second belongs to the next day."""
-    house = settings.PROPERTY
-    zone, hour = house["zone"], house["day_start_hour"]
-    return day.start(gaming_day, zone, hour), day.end(gaming_day, zone, hour)
+    calendar = start_hours.calendar()
+    return calendar.start(gaming_day), calendar.end(gaming_day)
+
+
+def start_hour_of(gaming_day: date) -> StartHour:
+    """Return the start hour, and its zone, of a gaming day."""
+    return start_hours.calendar().in_force(gaming_day)
 
 
 def happened(*, now: datetime) -> Between[datetime]:

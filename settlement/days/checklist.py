@@ -87,6 +87,16 @@ _ASKED = (
         "SELECT 'shifts/' || id FROM settlement_shift WHERE day_id <= %(day)s AND closed_at IS NULL",
     ),
     _Asked(
+        "second_shift_missing",
+        True,
+        "The day lasts over 24 hours and had fewer than two shifts.",
+        "วันนี้ยาวกว่า 24 ชั่วโมงแต่มีไม่ถึงสองกะ",
+        """
+        SELECT 'shifts/' || had FROM (SELECT count(*) AS had FROM settlement_shift WHERE day_id = %(day)s) s
+         WHERE had < 2 AND %(ends)s::timestamptz - %(begins)s::timestamptz > interval '24 hours'
+        """,
+    ),
+    _Asked(
         "table_open",
         True,
         "A table of the day is open and was not counted at the start hour.",
@@ -208,6 +218,16 @@ _ASKED = (
         "ยอดรวมทุกบัญชีไม่เป็นศูนย์",
         """
         SELECT currency || ' ' || sum(balance) FROM settlement_account GROUP BY currency HAVING sum(balance) <> 0
+        """,
+    ),
+    _Asked(
+        "start_hour_changed",
+        False,
+        "The next day starts at another hour: this one is longer or shorter than others.",
+        "วันถัดไปเริ่มชั่วโมงอื่น วันนี้จึงยาวหรือสั้นกว่าปกติ",
+        """
+        SELECT 'start-hours/' || id FROM settlement_starthour
+         WHERE from_day = %(day)s::date + 1 AND approved_at IS NOT NULL
         """,
     ),
     _Asked(

@@ -8,7 +8,6 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import connection
 from django.db.models import Max
 
@@ -17,7 +16,7 @@ from casino.events import Fact
 from casino.models import Person, Role, Table
 from casino.refusals import Refusal
 from settlement import ledger, rule_sheets, webhooks
-from settlement.days import calendar
+from settlement.days import calendar, start_hours
 from settlement.models import DayState, Entry, GamingDay, Journal, RuleSheet
 from settlement.webhooks import Owed
 
@@ -34,26 +33,26 @@ ACCOUNTING = "accounting"
 def begin(day: date) -> bool:
     """See that the day has its row; say whether this act made it. Refuses ``day_sealed`` for a day that is sealed over.
 
-    One statement where the row is there, two where it is made (and what the witness takes). An act that makes the same
-    row at this moment is waited for.
+    One statement where the row is there, three where it is made (and what the witness takes): the start hours are read
+    anew for it. An act that makes the same row at this moment is waited for.
     """
+    if _has_row(day):
+        return False
     act = events.current()
-    begins, ends = calendar.bounds(day)
-    house = settings.PROPERTY
+    days = start_hours.for_a_new_day()
+    in_force, begins, ends = days.in_force(day), days.start(day), days.end(day)
     with connection.cursor() as cursor:
         cursor.execute(
             """
             INSERT INTO settlement_gamingday (day, zone, start_hour, begins_at, ends_at, begun_at, state, tables)
-            SELECT %(day)s, %(zone)s, %(hour)s, %(begins)s, %(ends)s, %(now)s, 'open', '[]'
-             WHERE NOT EXISTS (
-                SELECT FROM settlement_gamingday WHERE day = %(day)s OR (state = 'sealed' AND day > %(day)s))
+            VALUES (%(day)s, %(zone)s, %(hour)s, %(begins)s, %(ends)s, %(now)s, 'open', '[]')
                 ON CONFLICT (day) DO NOTHING
             RETURNING day
             """,
             {
                 "day": day,
-                "zone": house["zone"],
-                "hour": house["day_start_hour"],
+                "zone": in_force.zone,
+                "hour": in_force.hour,
                 "begins": begins,
                 "ends": ends,
                 "now": act.now,
@@ -67,8 +66,8 @@ def begin(day: date) -> bool:
                     "day.begun",
                     f"days/{day}",
                     {
-                        "zone": house["zone"],
-                        "start_hour": house["day_start_hour"],
+                        "zone": in_force.zone,
+                        "start_hour": in_force.hour,
                         "begins_at": begins.isoformat(),
                         "ends_at": ends.isoformat(),
                     },
@@ -76,6 +75,18 @@ def begin(day: date) -> bool:
             ]
         )
     return made
+
+
+def _has_row(day: date) -> bool:
+    """Say whether a day has its row, or is sealed over and gets none. One statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM settlement_gamingday WHERE day = %(day)s) OR EXISTS ("
+            "SELECT FROM settlement_gamingday WHERE state = 'sealed' AND day > %(day)s)",
+            {"day": day},
+        )
+        (found,) = cursor.fetchone()
+    return bool(found)
 
 
 def of_day(day: date) -> GamingDay:

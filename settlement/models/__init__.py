@@ -14,7 +14,7 @@ from django.db import models
 
 from settlement.models.cash import INWARD, CashAct, CashKind, Means
 from settlement.models.counts import Count, Counting, CountKind, Drop, Float, FormulaDate, Grade
-from settlement.models.days import DayJob, DayState, GamingDay, Report, ReportFile, Shift
+from settlement.models.days import DayJob, DayState, GamingDay, Report, ReportFile, Shift, StartHour
 from settlement.models.external import CashierSystem, ExternalCall, ExternalHold
 from settlement.models.ledger import Account, AccountKind, Entry, Hold, Journal, JournalKind
 from settlement.models.outbox import (
@@ -113,6 +113,7 @@ __all__ = [
     "Slip",
     "SlipState",
     "SlipStep",
+    "StartHour",
     "Statement",
     "StatementDay",
     "TableRules",
@@ -164,6 +165,7 @@ CHANGES: dict[type[models.Model], tuple[str, ...]] = {
         "acknowledged_at",
     ),
     RuleSheet: ("approved_by_id", "approved_at"),
+    StartHour: ("approved_by_id", "approved_at"),
     Account: ("balance", "held", "version"),
     Hold: ("ended_at", "outcome"),
     Counting: ("state", "accepted_id", "ended_at"),

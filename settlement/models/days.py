@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import ClassVar
 
 from django.db import models
@@ -21,6 +21,46 @@ class DayState(models.TextChoices):
     OPEN = "open"
     CLOSING = "closing"
     SEALED = "sealed"
+
+
+class StartHour(models.Model):
+    """From ``from_day`` on, gaming days start at ``hour`` by the clocks of ``zone``: proposed by one manager, approved
+    by another, for a day so far off that neither it nor the day before it has begun.
+
+    The first row is the one of the installation (``proposed_by`` nobody, ``from_day`` the first of all days). A
+    proposal that nobody approved means nothing.
+    """
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    from_day = models.DateField()
+    hour = models.SmallIntegerField()
+    zone = models.CharField(max_length=40)
+    proposed_by = models.ForeignKey(
+        Person, on_delete=models.PROTECT, related_name="+", null=True, db_index=False
+    )
+    proposed_at = models.DateTimeField()
+    approved_by = models.ForeignKey(
+        Person, on_delete=models.PROTECT, related_name="+", null=True, db_index=False
+    )
+    approved_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=Q(hour__gte=0, hour__lte=23), name="start_hour_of_a_day"),
+            models.CheckConstraint(
+                condition=Q(proposed_by=None, approved_by=None, from_day=date.min, approved_at__isnull=False)
+                | Q(proposed_by__isnull=False, approved_by=None, approved_at=None)
+                | Q(proposed_by__isnull=False, approved_by__isnull=False, approved_at__isnull=False)
+                & ~Q(proposed_by=F("approved_by")),
+                name="start_hour_by_two_people",
+            ),
+            models.UniqueConstraint(
+                fields=["from_day"], condition=Q(approved_at__isnull=False), name="start_hour_once_a_day"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.hour}:00 {self.zone} from {self.from_day}"
 
 
 class GamingDay(models.Model):

@@ -58,7 +58,7 @@ def of_shift(shift: Shift, *, signed: Sequence[Person], until: datetime) -> dict
 
 
 def _content(kind: str, span: Span, *, signed: Sequence[Person], whole: bool) -> dict[str, Any]:
-    house = settings.PROPERTY
+    house, start = settings.PROPERTY, days.start_hour_of(span.day)
     moved = figures.moved(span, whole=whole)
     sessions = figures.sessions(span)
     counted = tray.floats_of(sessions)
@@ -71,7 +71,12 @@ def _content(kind: str, span: Span, *, signed: Sequence[Person], whole: bool) ->
         "report": kind,
         "version": VERSION,
         "title": {"th": thai, "en": english},
-        "house": {name: house[name] for name in ("code", "zone", "day_start_hour", "currency")},
+        "house": {
+            "code": house["code"],
+            "zone": start.zone,
+            "day_start_hour": start.hour,
+            "currency": house["currency"],
+        },
         "period": {
             "gaming_day": span.day.isoformat(),
             "begins_at": _wall(span.begins),

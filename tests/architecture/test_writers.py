@@ -58,6 +58,7 @@ WRITERS = {
     "settlement.FormulaDate": (),
     "settlement.CashAct": ("settlement/cashier",),
     "settlement.GamingDay": ("settlement/days",),
+    "settlement.StartHour": ("settlement/days",),
     "settlement.Shift": ("settlement/days",),
     "settlement.Report": ("settlement/reports",),
     "settlement.ReportFile": ("settlement/reports",),

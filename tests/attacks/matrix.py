@@ -171,6 +171,9 @@ GET shifts/<uuid:shift>/report/footer                                           
 POST days/<str:day>/open                                                         – – ✓ – – – – – – –
 POST days/<str:day>/close                                                        – – ✓ – – – – – – –
 POST days/<str:day>/seal                                                         – – – – – 2 – – – –
+POST start-hours                                                                 – – 2 – – – – – – –
+POST start-hours/<uuid:start_hour>/approve                                       – – 2 – – – – – – –
+GET start-hours                                                                  – – ✓ r – r – – – –
 GET days                                                                         – – ✓ r – r – – – –
 GET days/<str:day>                                                               – – ✓ r – r – – – –
 GET days/<str:day>/report                                                        – – ✓ r – r – – – –

@@ -188,7 +188,8 @@ def test_the_acts_of_two_that_are_not_tried_here_are_tried_where_they_are_at_hom
         "POST rounds/<uuid:round>/corrections", "POST tables/<str:code>/sessions", "POST rule-sheets",
         "POST tables/<str:code>/sessions/close", "POST wallets/<str:ref>/deposits", "POST pay-slips/<str:no>/pay",
         "POST wallets/<str:ref>/withdrawals", "POST disputes/<uuid:dispute>/decide",
-        "POST rule-sheets/<uuid:sheet>/approve", "POST keys/<uuid:key>/rotate", "POST webhooks/endpoints",
+        "POST rule-sheets/<uuid:sheet>/approve", "POST start-hours", "POST start-hours/<uuid:start_hour>/approve",
+        "POST keys/<uuid:key>/rotate", "POST webhooks/endpoints",
         "POST webhooks/endpoints/<uuid:endpoint>/rotate", "POST webhooks/endpoints/<uuid:endpoint>/enable",
         "POST cashier-systems", "POST cashier-systems/<str:code>/enable", "POST cashier-systems/<str:code>/rotate",
     }  # fmt: skip
