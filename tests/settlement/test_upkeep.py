@@ -169,3 +169,66 @@ def test_the_waiting_accounts_are_those_that_get_statements() -> None:
     assert statements.waiting_accounts() == []
     seal(DAY)
     assert sorted(statements.waiting_accounts()) == ["external:cash:C1", WALLET]
+
+
+@pytest.fixture
+def spoilt_row(administrator: Connection) -> Callable[[str, Any], Callable[[], None]]:
+    """Let the database refuse each change of one row; what is returned lifts that again."""
+
+    def spoil(table: str, id: Any) -> Callable[[], None]:
+        administrator.execute(
+            "CREATE FUNCTION spoilt() RETURNS trigger LANGUAGE plpgsql AS"
+            " $$ BEGIN RAISE EXCEPTION 'a row that cannot be computed with'; END $$"
+        )
+        administrator.execute(
+            f"CREATE TRIGGER spoilt BEFORE UPDATE ON {table} FOR EACH ROW WHEN (OLD.id = '{id}')"
+            " EXECUTE FUNCTION spoilt()"
+        )
+        return lambda: administrator.execute("DROP FUNCTION spoilt CASCADE") and None
+
+    return spoil
+
+
+def test_a_shift_that_cannot_be_ended_keeps_no_day_from_beginning(spoilt_row: Any) -> None:
+    from settlement import days
+    from settlement.models import GamingDay, Shift
+    from tests.settlement import daybook
+
+    shift = daybook.a_shift()
+    mend = spoilt_row("settlement_shift", shift.id)
+    for _ in range(2):
+        tasks.turn_the_day()
+
+    assert GamingDay.objects.filter(day=days.of(timezone.now())).exists()
+    assert aside() == [("ending shifts by time", f"shifts/{shift.id}", 1)]
+    assert Shift.objects.get().closed_at is None
+
+    mend()
+    Aside.objects.update(due_at=timezone.now())
+    tasks.turn_the_day()
+    assert Shift.objects.get().overdue
+    assert Aside.objects.get().solved_at is not None
+
+
+def test_a_hold_that_cannot_be_let_go_keeps_no_other(settings: Any, spoilt_row: Any) -> None:
+    from settlement.models import ExternalHold
+    from settlement.settle import covering
+    from tests.settlement.cashier_system import keeping, let_in
+    from tests.settlement.floor import a_table, act
+
+    at_home(settings)
+    with keeping({"royal-A17": 10_000_00}) as royal:
+        let_in(royal)
+        table = a_table()
+        rounds = [table.tell("bet w1 p1 100 account=player:royal-A17") for _ in range(3)]
+        for round_id in rounds:
+            with act():  # whoever asks for the hold is gone before the answer
+                covering._set_aside(round_id)
+        bad = ExternalHold.objects.get(round_id=rounds[0])
+        spoilt_row("settlement_externalhold", bad.id)
+        for _ in range(2):
+            tasks.watch_cashiers()
+
+    let_go = set(ExternalHold.objects.filter(state="refused").values_list("round_id", flat=True))
+    assert let_go == set(rounds[1:])
+    assert aside()[0] == ("letting holds go", f"rounds/{rounds[0]}", 1)
