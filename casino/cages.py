@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.db import connection
+
 from casino import events, people, refusals, tables
 from casino.events import Fact
 from casino.models import Cage, Person
@@ -27,13 +29,14 @@ def add(*, code: str, by: Person, approved_by: Person) -> Cage:
 
 
 def end(*, cage: Cage, by: Person, approved_by: Person) -> Cage:
-    """Let nothing move at a cage any more; who calls this has seen that it is empty (``settlement.cashier``).
+    """Let nothing move at a cage any more; who calls this has seen, behind ``hold_alone``, that it is empty
+    (``settlement.cashier``).
 
     Refuses ``cage_ended`` where it has been, and what ``add`` refuses of people.
     """
     act = events.current()
     people.require_two_for_places(by, approved_by)
-    locked = Cage.objects.select_for_update().get(pk=cage.pk)
+    locked = hold_alone(cage)
     if locked.ended_at is not None:
         raise Refusal("cage_ended")
     locked.ended_by, locked.ended_with, locked.ended_at = by, approved_by, act.now
@@ -41,6 +44,11 @@ def end(*, cage: Cage, by: Person, approved_by: Person) -> Cage:
     told = {"ended_by": str(by.id), "ended_with": str(approved_by.id)}
     events.announce([Fact("cage.ended", f"cages/{locked.code}", told)])
     return locked
+
+
+def hold_alone(cage: Cage) -> Cage:
+    """Wait for every act that moves money at the cage, and keep others from beginning one until this act ends."""
+    return Cage.objects.select_for_update().get(pk=cage.pk)
 
 
 def of_code(code: str) -> Cage:
@@ -52,10 +60,12 @@ def of_code(code: str) -> Cage:
 
 
 def require_open(code: str) -> None:
-    """Refuse ``unknown_cage`` and ``cage_ended``: nothing moves there. One statement; the database asks again when
-    money moves."""
-    ended = Cage.objects.filter(code__in=[code]).values_list("ended_at", flat=True)[:1]
-    if not ended:
+    """Refuse ``unknown_cage`` and ``cage_ended``: nothing moves there. Nobody ends the cage until the act is over. One
+    statement; the database asks again when money moves."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT ended_at FROM casino_cage WHERE code = %s FOR KEY SHARE", [code])
+        row = cursor.fetchone()
+    if row is None:
         raise Refusal("unknown_cage", fields={"cage": "no such cage"})
-    if ended[0] is not None:
+    if row[0] is not None:
         raise Refusal("cage_ended", fields={"cage": "ended"})

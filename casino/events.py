@@ -5,7 +5,7 @@ before its COMMIT, and nothing happens that the witness did not see: ``announce`
 
 Locks of the whole service are taken in this order, and in sorted order within each step:
 
-    key → day (shared advisory) → dispute → session → rounds by id → series → chips outside → accounts by id
+    key → cage → day (shared advisory) → dispute → session → rounds by id → series → chips outside → accounts by id
 
 where *key* is an idempotency key, or the row of the device whose numbers are being claimed, and *chips outside* is
 what exchanges at cages wait for (advisory, alone).

@@ -63,6 +63,7 @@ def stock(
 def end(*, cage: Cage, by: Person, approved_by: Person) -> Cage:
     """End a cage whose vault holds nothing and to which nothing is on its way; refuse ``cage_not_empty``, and what
     ``cages.end`` refuses. Must run in an act."""
+    cages.hold_alone(cage)
     vault = f"cage:{cage.code}:vault"
     if ledger.balances([vault]):  # one that was never used has none, and needs none to end
         locked = ledger.lock([vault], currency=cash.currency())

@@ -184,7 +184,11 @@ def spoilt_row(administrator: Connection) -> Callable[[str, Any], Callable[[], N
             f"CREATE TRIGGER spoilt BEFORE UPDATE ON {table} FOR EACH ROW WHEN (OLD.id = '{id}')"
             " EXECUTE FUNCTION spoilt()"
         )
-        return lambda: administrator.execute("DROP FUNCTION spoilt CASCADE") and None
+
+        def mend() -> None:
+            administrator.execute("DROP FUNCTION spoilt CASCADE")
+
+        return mend
 
     return spoil
 
