@@ -65,9 +65,39 @@ def _start_hour_of_the_settings() -> None:
     start_hours._known = start_hours._Known(rows=(), until=float("inf"))
 
 
-def pytest_collection() -> None:
-    """Modules of tests ask for days while they are imported, without a database."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--write-examples",
+        action="store_true",
+        help="make deploy/openapi/examples.json anew from what these tests ask",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What must hold for every change is tried with the same cases each time; ``--full`` draws new ones."""
+    import hypothesis
+
+    hypothesis.settings.register_profile("same_cases", derandomize=True)
+    if config.option.markexpr == "not full":
+        hypothesis.settings.load_profile("same_cases")
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Modules of tests ask for days while they are imported, without a database; every answer of the API is compared
+    with its description."""
+    from tests import answers, examples
+
     _start_hour_of_the_settings()
+    if session.config.getoption("write_examples") and not hasattr(session.config, "workerinput"):
+        examples.begin()
+    answers.watch_django(told=examples.consider if session.config.getoption("write_examples") else None)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    from tests import examples
+
+    if session.config.getoption("write_examples"):
+        examples.keep()
 
 
 @pytest.fixture(autouse=True)
@@ -119,3 +149,16 @@ def broker(house: House) -> Iterator[Any]:
     yield client
     client.flushdb()
     client.close()
+
+
+@pytest.fixture(autouse=True)
+def answers_as_described(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test that got from the API what the description does not say; ``undescribed`` marks those that let it say
+    what it never would."""
+    from tests import answers
+
+    answers.complaints.clear()
+    yield
+    met = [] if request.node.get_closest_marker("undescribed") else list(answers.complaints)
+    answers.complaints.clear()
+    assert met == []

@@ -13,11 +13,12 @@ from rest_framework.response import Response
 
 from audit import analytics
 from audit.models import Analysis, AnalysisResult
-from casino.api.door import Day, Door, PageQuery, Query, Shape, SignedMoney, described, money
+from casino.api.door import Day, Door, Money, PageQuery, Query, Shape, SignedMoney, described, money
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Standing
 from casino.refusals import Refusal
+from settlement.api import shown
 from settlement.api.bounds import day_asked
 
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
@@ -46,7 +47,7 @@ AlarmShown = described(
     {
         "kind": serializers.CharField(),
         "subject": serializers.CharField(),
-        "detail": serializers.DictField(),
+        "detail": serializers.DictField(help_text="the figures of its sentence"),
         "table": serializers.CharField(),
         "round": serializers.CharField(),
         "flagged": serializers.BooleanField(),
@@ -58,10 +59,12 @@ ScreenShown = described(
     "AnalysisScreen",
     {
         **_ROW,
-        "sample": serializers.DictField(),
-        "power": serializers.DictField(),
+        "sample": serializers.DictField(help_text="what was looked at: numbers by what they count"),
+        "power": serializers.DictField(help_text="what so many rounds can show, and what they cannot"),
         "tests": serializers.IntegerField(),
-        "figures": serializers.ListField(child=serializers.DictField()),
+        "figures": serializers.ListField(
+            child=serializers.DictField(), help_text="rows of the screen's table, all with the same members"
+        ),
         "findings": AlarmShown(many=True),
         "over": serializers.ListField(
             child=serializers.CharField(), help_text="digests of the days added up"
@@ -182,7 +185,17 @@ DeckRoundsShown = described(
                 "cards_seen": serializers.IntegerField(),
                 "revision": serializers.IntegerField(allow_null=True),
                 "house_net": SignedMoney(allow_null=True),
-                "wagers": serializers.ListField(child=serializers.DictField()),
+                "wagers": described(
+                    "DeckWager",
+                    {
+                        "wager": serializers.CharField(),
+                        "hand": serializers.CharField(),
+                        "owner": shown.Owner,
+                        "stake": Money(),
+                        "multiple": serializers.IntegerField(allow_null=True, help_text="null: not settled"),
+                        "net": SignedMoney(allow_null=True),
+                    },
+                )(many=True),
             },
         )(many=True),
         "next": serializers.CharField(allow_null=True),

@@ -26,8 +26,8 @@ from settlement.api import shown
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 
 
-def _fact() -> serializers.Field[Any, Any, Any, Any]:
-    return written_as(payloads.fact_schema())
+def _fact(*, reasoned: bool = True) -> serializers.Field[Any, Any, Any, Any]:
+    return written_as(payloads.fact_schema(reasoned=reasoned))
 
 
 ProposalShown = described(
@@ -52,7 +52,7 @@ DecisionShown = described(
         "proposal": ProposalShown(),
         "decided_by": serializers.UUIDField(),
         "decided_at": serializers.DateTimeField(),
-        "outcome": serializers.ChoiceField(["settled", "voided", "stands"]),
+        "outcome": serializers.ChoiceField(["settled", "voided", "held", "stands"]),
         "settlement": serializers.UUIDField(allow_null=True),
     },
 )
@@ -60,7 +60,7 @@ OptionShown = described(
     "Option",
     {
         "sort": serializers.ChoiceField(["answers", "ends"]),
-        "facts": serializers.ListField(child=_fact()),
+        "facts": serializers.ListField(child=_fact(reasoned=False)),
         "consequences": shown.ConsideredShown(),
         "says": described("Said", {"th": serializers.CharField(), "en": serializers.CharField()})(),
     },

@@ -19,7 +19,7 @@ from casino.api.door import Door, Id, OneOf, PageQuery, Shape, TableCode, descri
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.refusals import Refusal
-from settlement.api import shown
+from settlement.api import records
 
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 
@@ -32,7 +32,7 @@ FlagShown = described(
         "table": serializers.CharField(allow_null=True),
         "round": serializers.UUIDField(allow_null=True),
         "device": serializers.CharField(allow_null=True),
-        "detail": serializers.DictField(),
+        "detail": serializers.DictField(help_text="the figures of its sentence; amounts are money"),
         "says": described("FlagSaid", {"th": serializers.CharField(), "en": serializers.CharField()})(
             allow_null=True
         ),
@@ -55,7 +55,7 @@ def _shown(flag: Flag) -> dict[str, Any]:
         "table": flag.table.code if flag.table else None,
         "round": str(flag.round_id) if flag.round_id else None,
         "device": flag.device.code if flag.device else None,
-        "detail": shown.detail(flag.detail, flag.table.currency if flag.table else ""),
+        "detail": records.detail(flag.detail, flag.table.currency if flag.table else ""),
         "says": flags.said(flag),
         "entry": flag.entry_id,
         "raised_at": flag.raised_at.isoformat(),

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -82,7 +82,18 @@ class Checkpoint(door.Door):
     queries: ClassVar = {"GET": NoteQuery}
     renderer_classes = (JSONRenderer, PlainText)
 
-    @extend_schema(operation_id="audit_checkpoint", responses={(200, "text/plain"): OpenApiTypes.STR})
+    @extend_schema(
+        operation_id="audit_checkpoint",
+        parameters=[
+            OpenApiParameter(
+                "If-None-Match", str, OpenApiParameter.HEADER, description="the ETag of the one you have"
+            )
+        ],
+        responses={
+            (200, "text/plain"): OpenApiTypes.STR,
+            304: OpenApiResponse(description="The newest is the one you have."),
+        },
+    )
     @refuses("not_sealed_yet")
     def get(self, request: Request) -> HttpResponse:
         note = proofs.newest().note.encode()

@@ -45,6 +45,12 @@ EventAnswer = described(
         "round": serializers.UUIDField(
             required=False, help_text="round_exists: the one that was opened first"
         ),
+        "number": serializers.IntegerField(
+            required=False, help_text="round_exists: the number that both have"
+        ),
+        "highest": serializers.IntegerField(
+            required=False, help_text="sequence_too_far: the highest number of the device so far"
+        ),
     },
 )
 EventAnswers = described("EventAnswers", {"events": EventAnswer(many=True)})
@@ -132,9 +138,9 @@ def _shown(answer: Answer, report: Report, language: str) -> dict[str, Any]:
 class SignatureShape(Shape):
     badge = serializers.CharField(max_length=40)
     pin = serializers.CharField(max_length=200)
-    type = serializers.CharField(max_length=80)
-    subject = serializers.CharField(max_length=80)
-    data = serializers.DictField()  # type: ignore[assignment]
+    type = serializers.CharField(max_length=80, help_text="the event's: `pokdeng.card_ruled.v1`")
+    subject = serializers.CharField(max_length=80, help_text="the event's: `rounds/{UUID}`")
+    data = serializers.DictField(help_text="the event's, to the letter")  # type: ignore[assignment]
 
 
 class Signatures(Door):

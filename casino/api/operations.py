@@ -15,11 +15,19 @@ from casino import refusals
 M = TypeVar("M", bound=Callable[..., Any])
 
 ALWAYS = frozenset(
-    {"malformed", "unknown_field", "invalid_token", "not_acceptable", "internal_error", "unavailable"}
+    {
+        "malformed",
+        "unknown_field",
+        "invalid_token",
+        "forbidden",
+        "not_acceptable",
+        "internal_error",
+        "unavailable",
+    }
 )
-"""Any operation: the query has a NUL in it or a parameter that is not known, a token is none, the answer is asked for
-in another form, or we failed."""
-CLOSED = frozenset({"not_signed_in", "forbidden"})
+"""Any operation: the query has a NUL in it or a parameter that is not known, a token is none, a key comes from an
+address that it does not name, the answer is asked for in another form, or we failed."""
+CLOSED = frozenset({"not_signed_in"})
 WRITES = frozenset({"csrf_failed", "unsupported_media_type", "body_too_large"})
 """Also those that take no body: one that is sent all the same may be a form, or too long to be looked at."""
 NAMED = frozenset({"not_found"})

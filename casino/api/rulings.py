@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -30,14 +30,23 @@ Ruled = described(
 )
 
 
+def data_of(*kinds: str) -> serializers.DictField:
+    """Return a field that is described as the data of an event of one of these kinds, and read as such afterwards."""
+    found = [payloads.data_schema(kind) for kind in kinds]
+    schema = {"type": "object", "description": "as the event of that kind has it", "anyOf": found}
+    kind = type("DataOf", (serializers.DictField,), {})
+    field: serializers.DictField = extend_schema_field(schema if len(found) > 1 else found[0])(kind)()
+    return field
+
+
 class RulingShape(Shape):
     kind = serializers.ChoiceField(sorted(rounds.RULED_KINDS))
-    data = serializers.DictField(help_text="as the event of that kind has it")  # type: ignore[assignment]
+    data = data_of(*sorted(rounds.RULED_KINDS))  # type: ignore[assignment]
     pin = serializers.CharField(max_length=200)
 
 
 class MispayShape(Shape):
-    data = serializers.DictField(help_text="wager, paid, due, reason")  # type: ignore[assignment]
+    data = data_of("mispay_found")  # type: ignore[assignment]
     pin = serializers.CharField(max_length=200)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from drf_spectacular.generators import SchemaGenerator
 
 from deploy import errors  # noqa: F401  registers what a failure of ours is answered with
-from deploy.openapi import events, messages, problems, security
+from deploy.openapi import events, examples, messages, problems, security
 
 
 @lru_cache(maxsize=1)
@@ -17,6 +17,7 @@ def document() -> dict[str, Any]:
     made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
     components = made["components"]
     components["schemas"] |= {"Problem": problems.problem(), **events.components(), **messages.components()}
+    examples.show(made["paths"])
     made["webhooks"] = messages.webhooks()
     components["securitySchemes"] = security.schemes()
     return made

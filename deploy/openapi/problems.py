@@ -31,6 +31,7 @@ MORE: dict[str, tuple[Any, str]] = {
     "balance": (_MONEY, "insufficient_funds: what the account has"),
     "held": (_MONEY, "insufficient_funds: of it, what is set aside"),
     "available": (_MONEY, "insufficient_funds: what is left"),
+    "options": (_TEXTS, "invalid_sheet, contradictory_sheet: the options that are meant"),
     "sheet": (_UUID, "sheet_exists: the one that has these rules"),
     "sha256": (_TEXT, "sheet_exists: its hash"),
     "tables": (_TEXTS, "count_open: tables that are being counted"),
@@ -38,8 +39,17 @@ MORE: dict[str, tuple[Any, str]] = {
     "until": (_TEXT, "claimed: how long"),
     "decision": (_UUID, "already_decided: the decision that stands"),
     "decided_by": (_UUID, "already_decided: by whom"),
+    "decided_at": ({"type": "string", "format": "date-time"}, "already_decided: when"),
     "decided_by_name": (_TEXT, "already_decided: their name"),
     "round": (_UUID, "round_exists: the one that was opened first"),
+    "number": ({"type": "integer"}, "round_exists: the number that both have"),
+    "highest": ({"type": "integer"}, "sequence_too_far: the highest number of the device so far"),
+    "standing": (_TEXT, "round_finished: how it ended"),
+    "sessions": (
+        {"type": "array", "items": {"type": "object"}},
+        "session_needed: whose boxes wait, the oldest first",
+    ),
+    "missing": ({"type": "array", "items": _NUMBERS}, "rounds_not_missing: the ranges that are missing"),
 }
 """Further members that some codes have."""
 

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import tables
-from casino.api.door import Day, Door, PageQuery, Shape, described
+from casino.api.door import Day, Door, Money, PageQuery, Shape, SignedMoney, described, money
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Table
@@ -54,6 +54,36 @@ DayShown = described(
         "closing_at": serializers.DateTimeField(allow_null=True),
         "sealed_at": serializers.DateTimeField(allow_null=True),
         "report_sha256": serializers.CharField(allow_null=True),
+    },
+)
+TableOfDayShown = described(
+    "TableOfDay",
+    {
+        "table": serializers.CharField(),
+        "sheet": serializers.UUIDField(
+            allow_null=True, help_text="the rule sheet in force when the day was opened"
+        ),
+        "sha256": serializers.CharField(allow_null=True, help_text="its hash"),
+    },
+)
+DayOpenedShown = described(
+    "GamingDayOpened", {**DayShown().get_fields(), "tables": TableOfDayShown(many=True)}
+)
+AmendmentShown = described(
+    "Amendment",
+    {
+        "kind": serializers.CharField(help_text="the kind of journal, or mispay_found, which moves nothing"),
+        "journal": serializers.UUIDField(allow_null=True),
+        "posted_in": serializers.DateField(allow_null=True),
+        "orig_day": serializers.DateField(),
+        "round": serializers.UUIDField(allow_null=True),
+        "revision": serializers.IntegerField(allow_null=True),
+        "outcome": serializers.ChoiceField(["settled", "voided"], allow_null=True),
+        "house_net": SignedMoney(help_text="what it changed for the house"),
+        "recorded_at": serializers.DateTimeField(),
+        "wager": serializers.CharField(required=False, help_text="of a mispay"),
+        "paid": Money(required=False),
+        "due": Money(required=False),
     },
 )
 ItemShown = described(
@@ -134,7 +164,7 @@ class DayDetail(Door):
                 "GamingDayDetail",
                 {
                     "day": DayShown(),
-                    "tables": serializers.ListField(child=serializers.DictField()),
+                    "tables": TableOfDayShown(many=True),
                     "ready": serializers.BooleanField(),
                     "checklist": ItemShown(many=True),
                 },
@@ -161,7 +191,9 @@ class DayOpening(Door):
 
     declares: ClassVar = {"POST": "open_day"}
 
-    @extend_schema(operation_id="openDay", request=TablesShape, parameters=[KEY], responses={201: DayShown})
+    @extend_schema(
+        operation_id="openDay", request=TablesShape, parameters=[KEY], responses={201: DayOpenedShown}
+    )
     @refuses("day_closing", "day_not_running", "day_opened", "day_sealed")
     def post(self, request: Request, day: str) -> Response:
         """Open the day and name its tables; each is listed with its rule sheet in force and that sheet's hash."""
@@ -232,7 +264,7 @@ class DayAmendments(Door):
                 {
                     "gaming_day": serializers.DateField(),
                     "report_sha256": serializers.CharField(allow_null=True),
-                    "amendments": serializers.ListField(child=serializers.DictField()),
+                    "amendments": AmendmentShown(many=True),
                 },
             )
         },
@@ -244,7 +276,7 @@ class DayAmendments(Door):
             {
                 "gaming_day": row.day.isoformat(),
                 "report_sha256": _hashes_of([row]).get(row.day),
-                "amendments": reports.posted_later_about(row.day),
+                "amendments": [_amendment(one) for one in reports.posted_later_about(row.day)],
             }
         )
 
@@ -274,6 +306,12 @@ def _day_shown(row: GamingDay, *, now: datetime, sha256: str | None) -> dict[str
         "sealed_at": row.sealed_at.isoformat() if row.sealed_at else None,
         "report_sha256": sha256,
     }
+
+
+def _amendment(one: dict[str, Any]) -> dict[str, Any]:
+    currency = one["currency"]
+    amounts = {name: money(one[name], currency) for name in ("house_net", "paid", "due") if name in one}
+    return {name: value for name, value in one.items() if name != "currency"} | amounts
 
 
 def fixed(report: Report) -> dict[str, Any]:

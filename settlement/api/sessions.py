@@ -179,6 +179,7 @@ class TableClosing(Door):
         "not_on_duty",
         "round_numbers_missing",
         "rounds_unfinished",
+        "second_person_forbidden",
         "slip_in_transit",
         "slip_not_carried",
         "sod_violation",

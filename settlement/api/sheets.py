@@ -15,11 +15,14 @@ from rest_framework.response import Response
 from casino import people, tables
 from casino.api.door import Door, Id, Instant, Shape, described
 from casino.api.operations import refuses
+from casino.api.shapes import written_as
 from casino.events import Act
 from casino.models import Person, Table
 from casino.refusals import Refusal
 from settlement import rule_sheets
+from settlement.api import sheet_options
 from settlement.models import RuleSheet, TableRules
+from settlement.rules import house
 from settlement.rules.house import HouseRules
 
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
@@ -30,7 +33,7 @@ SheetShown = described(
         "id": serializers.UUIDField(),
         "name": serializers.CharField(),
         "sha256": serializers.CharField(),
-        "rules": serializers.DictField(),
+        "rules": written_as(sheet_options.schema(whole=True)),
         "proposed_by": serializers.UUIDField(),
         "proposed_at": serializers.DateTimeField(),
         "approved_by": serializers.UUIDField(allow_null=True),
@@ -54,8 +57,8 @@ def _shown(sheet: RuleSheet) -> dict[str, Any]:
 
 class SheetShape(Shape):
     name = serializers.CharField(max_length=120)
-    preset = serializers.CharField(max_length=40)
-    options = serializers.DictField(required=False, default=dict)
+    preset = serializers.ChoiceField(sorted(house.PRESETS))
+    options = sheet_options.Options(required=False, default=dict)
 
 
 class RuleSheets(Door):
@@ -78,7 +81,7 @@ class RuleSheets(Door):
     @extend_schema(
         operation_id="proposeRuleSheet", request=SheetShape, responses={201: SheetShown}, parameters=[KEY]
     )
-    @refuses("sheet_exists")
+    @refuses("contradictory_sheet", "invalid_sheet", "sheet_exists")
     def post(self, request: Request) -> Response:
         """Propose a preset with changed options; a contradiction is refused with the options named."""
 

@@ -12,6 +12,7 @@ from casino.api.door import Money, SignedMoney, described, money
 from casino.api.shapes import written_as
 from casino.models import Round, Standing
 from settlement import settle
+from settlement.api import records
 from settlement.models import Line, Settlement
 from settlement.rules import doubts
 from settlement.rules.house import Kind
@@ -114,7 +115,7 @@ SettledShown = described(
 PreviewShown = described(
     "Preview",
     {
-        "outcome": serializers.ChoiceField(["settled", "voided", "held"]),
+        "outcome": serializers.ChoiceField(["settled", "voided", "held", "open"]),
         "reasons": Reasons,
         "lines": LineShown(many=True),
         "bank": BankShown(allow_null=True),
@@ -175,8 +176,8 @@ RoundShown = described(
         "closed_at": serializers.DateTimeField(allow_null=True),
         "gaming_day": serializers.DateField(allow_null=True),
         "events": serializers.IntegerField(),
-        "record": serializers.DictField(),
-        "breaches": serializers.ListField(child=serializers.DictField()),
+        "record": written_as(records.schema()),
+        "breaches": serializers.ListField(child=written_as(records.FINDING)),
         "settlement": SettlementShown(allow_null=True),
         "reason": serializers.CharField(
             required=False, help_text="count_open: no settlement while it is counted"
@@ -184,27 +185,7 @@ RoundShown = described(
     },
 )
 
-AMOUNTS_OF_FINDINGS = frozenset(
-    {
-        "stake",
-        "counts",
-        "min",
-        "max",
-        "step",
-        "uncovered",
-        "exposure",
-        "missing",
-        "paid",
-        "due",
-        "brought",
-        "expected",
-        "band",
-        "regret",
-        "amount",
-        "limit",
-        "day_before",
-    }
-)
+
 """Details of findings that are amounts where they are integers."""
 
 
@@ -329,8 +310,8 @@ def round_as_it_stands(stands: Round) -> dict[str, Any]:
         "closed_at": stands.closed_at,
         "gaming_day": stands.gaming_day,
         "events": stands.event_count,
-        "record": _record(case.written, case.currency),
-        "breaches": _findings(record.findings_json(found), case.currency),
+        "record": records.shown(case.written, case.currency),
+        "breaches": records.findings(record.findings_json(found), case.currency),
         "settlement": settlement(effective) if effective else None,
     }
 
@@ -354,34 +335,3 @@ def considered(written: Mapping[str, Any]) -> dict[str, Any]:
 
 def _amount(known: int | None, currency: str) -> dict[str, Any] | None:
     return None if known is None else money(known, currency)
-
-
-def _record(written: Mapping[str, Any], currency: str) -> dict[str, Any]:
-    """Return a record with its currency, which its canonical form leaves to the table."""
-    shown = dict(written)
-    if "wagers" in shown:
-        shown["wagers"] = [wager | {"stake": money(wager["stake"], currency)} for wager in written["wagers"]]
-    if "banker" in shown:
-        shown["banker"] = written["banker"] | {"limit": money(written["banker"]["limit"], currency)}
-    if "findings" in shown:
-        shown["findings"] = _findings(written["findings"], currency)
-    if "bare" in shown:
-        shown["bare"] = _record(written["bare"], currency)
-    return shown
-
-
-def _findings(written: Sequence[Mapping[str, Any]], currency: str) -> list[dict[str, Any]]:
-    return [
-        {**finding, "detail": detail(finding["detail"], currency)} if "detail" in finding else dict(finding)
-        for finding in written
-    ]
-
-
-def detail(written: Mapping[str, Any], currency: str) -> dict[str, Any]:
-    """Return a finding's or a flag's detail; an amount reported in another currency says so itself."""
-    own = written.get("currency", currency)
-    return {
-        name: money(value, own) if name in AMOUNTS_OF_FINDINGS and isinstance(value, int) else value
-        for name, value in written.items()
-        if name != "currency"
-    }

@@ -136,6 +136,7 @@ def test_what_was_refused_in_thai_is_refused_in_thai_again(author: Client) -> No
     assert (again.content, again["Content-Language"]) == (first.content, "th")
 
 
+@pytest.mark.undescribed
 def test_an_answer_that_was_stored_before_there_were_bytes_is_still_given(author: Client) -> None:
     propose(author, "k1")
     print_ = StoredAnswer.objects.get().request_sha256

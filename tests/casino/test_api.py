@@ -133,6 +133,7 @@ def test_refusals_speak_the_language_asked_for_alone_and_in_a_batch(asked: str, 
     assert alone["Content-Language"] == ("th" if "ค่" in title else "en")
 
 
+@pytest.mark.undescribed
 def test_every_refusal_is_answered_in_thai_and_english(monkeypatch: pytest.MonkeyPatch) -> None:
     floor = a_table()
     event = opens(floor.tablet, a_round_id())

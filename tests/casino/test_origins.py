@@ -91,6 +91,7 @@ def test_what_a_caller_says_of_itself_reaches_no_view(proxied: None) -> None:
     assert kept("10.0.3.7") == {"X-Forwarded-For", "X-Forwarded-Proto"}
 
 
+@pytest.mark.undescribed
 def test_a_forged_scheme_makes_no_request_a_safe_one(proxied: None, client: Any, settings: Any) -> None:
     settings.SECURE_SSL_REDIRECT = True
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")

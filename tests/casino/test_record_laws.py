@@ -83,6 +83,16 @@ def recorded_in(order: Sequence[int], events: list[Event]) -> list[Event]:
     return [replace(event, place=place) for place, event in enumerate(arrived, 1)]
 
 
+def plain(found: RoundRecord) -> RoundRecord:
+    """A record without what was recorded before its waivers: that goes by arrival and is not written."""
+    bare = plain(found.bare) if found.bare is not None else None
+    codes = tuple(waiver._replace(before=NOTHING) for waiver in found.waivers)
+    return replace(found, waivers=codes, bare=bare)
+
+
+NOTHING = record.fold([])
+
+
 def written(found: RoundRecord) -> str:
     return json.dumps([record.to_json(record.led(found, lead=lead)) for lead in LEADS])  # type: ignore[arg-type]
 
@@ -118,7 +128,7 @@ def test_the_same_reports_give_the_same_record_in_whatever_order_they_arrive(
     events, _ = events_of(without_waived_bets(text))
     order = data.draw(st.permutations(range(len(events))))
     found, again = record.fold(events), record.fold(recorded_in(order, events))
-    assert found == again
+    assert plain(found) == plain(again)
     assert written(found) == written(again)
 
 
@@ -127,7 +137,7 @@ def test_the_same_reports_give_the_same_record_in_whatever_order_they_arrive(
 def test_between_the_acts_of_pages_no_order_of_arrival_shows(data: st.DataObject, text: str) -> None:
     events, _ = events_of(without_waived_bets(text))
     found, again = record.fold(events), record.fold(recorded_in(shuffled(data, events), events))
-    assert found == again
+    assert plain(found) == plain(again)
     assert written(found) == written(again)
 
 
