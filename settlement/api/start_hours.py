@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from casino.api.door import Day, Door, Shape, described
 from casino.api.operations import refuses
+from casino.api.shapes import Whole
 from casino.events import Act
 from settlement import days
 from settlement.days import start_hours
@@ -49,15 +50,15 @@ class StartHourShape(Shape):
     from_day = Day(
         help_text="the first gaming day that starts at the new hour; neither it nor the day before has begun"
     )
-    hour = serializers.IntegerField(min_value=0, max_value=23)
+    hour = Whole(min_value=0, max_value=23)
     zone = serializers.CharField(max_length=40, required=False, help_text="an IANA name; left out: as it is")
 
 
-class ApprovedShape(Shape):
+class StartHourApprovalShape(Shape):
     """What is approved, repeated, so that nobody approves something else than was read."""
 
     from_day = Day()
-    hour = serializers.IntegerField(min_value=0, max_value=23)
+    hour = Whole(min_value=0, max_value=23)
     zone = serializers.CharField(max_length=40)
 
 
@@ -104,7 +105,7 @@ class StartHourApproval(Door):
 
     @extend_schema(
         operation_id="approveStartHour",
-        request=ApprovedShape,
+        request=StartHourApprovalShape,
         parameters=[KEY],
         responses={200: StartHourShown},
     )
@@ -113,7 +114,7 @@ class StartHourApproval(Door):
         """Approve what another manager proposed; days that have begun stay as they are."""
 
         def prepare() -> dict[str, Any]:
-            return self.body(ApprovedShape)
+            return self.body(StartHourApprovalShape)
 
         def do(_: Act, given: dict[str, Any]) -> tuple[int, dict[str, Any]]:
             row = start_hours.approve(

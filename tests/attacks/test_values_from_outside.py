@@ -377,6 +377,8 @@ BOUNDS = {
     "KeyShape.expires_at": "takes effect",
     "RotationShape.expires_at": "takes effect",
     "SnoozeShape.until": "takes effect: not after the deadline",
+    "StartHourShape.from_day": "takes effect: a day that has not begun, nor the one before it",
+    "StartHourApprovalShape.from_day": "what was proposed, repeated",
     "RuleShape.first_day": "a rule's days",
     "RuleShape.last_day": "a rule's days",
     "StateShape.sent_at": "a device's own clock: only read",
