@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -21,7 +22,7 @@ from tests import cases
 from tests.journeys import second
 from tests.journeys.test_start import Copy
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(900), pytest.mark.xdist_group("nights")]
 
 BOOKS = "SELECT code, balance, held, version FROM settlement_account ORDER BY code"
 WRITTEN = """
@@ -76,14 +77,22 @@ def at_other_tables(path: Path, *, to: Path) -> Path:
     return to
 
 
-def test_the_recorded_night_comes_out_to_the_satang_and_playing_it_again_moves_nothing(
-    house: OpenHouse,
-) -> None:
+@pytest.fixture(scope="module")
+def played(house: OpenHouse) -> OpenHouse:
+    """The house after both recorded evenings."""
     ((before, *_),) = house.read(WRITTEN)
     assert came_out(house.play(cases.NIGHT, expect=cases.NIGHT_EXPECTED))
-    books, written = house.read(BOOKS), house.read(WRITTEN)
-    ((events, refused, *_),) = written
+    ((events, refused, *_),) = house.read(WRITTEN)
     assert (events - before, refused) == (18_119, 0)
+    assert came_out(house.play(cases.SECOND, "--prepare", expect=cases.SECOND_EXPECTED))
+    return house
+
+
+def test_the_recorded_night_comes_out_to_the_satang_and_playing_it_again_moves_nothing(
+    played: OpenHouse,
+) -> None:
+    house = played
+    books, written = house.read(BOOKS), house.read(WRITTEN)
     assert came_out(house.play(cases.NIGHT, expect=cases.NIGHT_EXPECTED))
     assert house.read(BOOKS) == books
     assert house.read(WRITTEN) == written
@@ -96,9 +105,9 @@ def test_the_night_comes_out_the_same_through_a_terrible_network(house: OpenHous
 
 
 def test_the_second_evening_comes_out_as_worked_by_hand_and_playing_it_again_moves_nothing(
-    house: OpenHouse,
+    played: OpenHouse,
 ) -> None:
-    assert came_out(house.play(cases.SECOND, "--prepare", expect=cases.SECOND_EXPECTED))
+    house = played
     books, written = house.read(BOOKS), house.read(WRITTEN)
     assert came_out(house.play(cases.SECOND, expect=cases.SECOND_EXPECTED))
     assert house.read(BOOKS) == books
@@ -140,3 +149,49 @@ def test_the_file_of_the_second_evening_is_the_evening_as_it_is_told(tmp_path: P
     assert gzip.decompress((tmp_path / "second.jsonl.gz").read_bytes()) == gzip.decompress(
         cases.SECOND.read_bytes()
     )
+
+
+# -- the books afterwards ------------------------------------------------------------------------------------
+
+
+def wait_until_sealed(house: OpenHouse) -> None:
+    """Wait for the sealer to come to the end of the log, and for a checkpoint of that."""
+    until = time.monotonic() + 60
+    while True:
+        ((entries, leaves, signed),) = house.read(
+            "SELECT (SELECT count(*) FROM audit_logentry), (SELECT count(*) FROM audit_leaf),"
+            " (SELECT coalesce(max(size), 0) FROM audit_checkpoint)"
+        )
+        if entries - leaves < 20 and leaves - signed < 20:
+            return
+        assert time.monotonic() < until, (entries, leaves, signed)
+        time.sleep(0.5)
+
+
+def checked(house: OpenHouse, *arguments: str) -> dict[str, Any]:
+    run = house.manage("check_books", "--json", *arguments)
+    document: dict[str, Any] = json.loads(run.stdout)
+    assert run.returncode == {"clean": 0, "offending": 1}.get(document["outcome"], 2)
+    return document
+
+
+def test_after_the_nights_the_books_are_clean_with_the_exported_checkpoint(played: OpenHouse) -> None:
+    house = played
+    wait_until_sealed(house)
+    newest = max((house.at / ".local" / "checkpoints").glob("*.note"))
+    document = checked(house, "--full", "--checkpoint", str(newest))
+    assert document["rows"] == []
+    assert document["outcome"] == "clean", document["trouble"]
+
+
+def test_what_was_settled_in_the_nights_is_derived_from_its_events_again(played: OpenHouse) -> None:
+    house = played
+    run = house.manage("inspect")
+    ((settled,),) = house.read("SELECT count(*) FROM settlement_settlement")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert run.stdout.startswith(f"{settled} settlements looked at, 0 not right; verified through ")
+    assert settled > 400
+
+
+def test_a_quick_check_after_a_clean_one_finds_nothing_either(played: OpenHouse) -> None:
+    assert checked(played, "--quick")["outcome"] == "clean"
