@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from deploy.local import servers
 from tests import database
@@ -80,6 +81,22 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.register_profile("same_cases", derandomize=True)
     if config.option.markexpr == "not full":
         hypothesis.settings.load_profile("same_cases")
+
+
+class _HousesTogether(LoadScopeScheduling):
+    """Tests of a file that opens a house of its own run in one process, one behind the other; so do all that hurt a
+    house. Every other test goes where there is room. (pytest-xdist's groups change ``_nodeid``, which pytest 9 does not
+    read.)"""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = nodeid.partition("::")[0]
+        if path.startswith("tests/faults/"):
+            return "tests/faults"
+        return path if path.startswith("tests/journeys/") else nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
+    return _HousesTogether(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 def pytest_collection(session: pytest.Session) -> None:

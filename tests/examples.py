@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from deploy.local import place
-from tests.answers import Exchange, Found
+from tests.answers import Exchange, Found, description
 
 STORED = place.CLONE / "deploy" / "openapi" / "examples.json"
 KEPT = place.CLONE / ".local" / "examples.json"
@@ -25,7 +25,7 @@ _best: dict[str, tuple[tuple[int, ...], dict[str, Any]]] = {}
 
 def consider(exchange: Exchange, found: Found) -> None:
     """Keep an exchange where it shows more than the one that is kept of its operation, in no more words."""
-    if exchange.body is None:
+    if exchange.body is None or _is_refused(exchange, found):
         return
     example = {
         "path": exchange.path,
@@ -41,6 +41,15 @@ def consider(exchange: Exchange, found: Found) -> None:
     name = found.operation["operationId"]
     if name not in _best or (rank, text) < (_best[name][0], json.dumps(_best[name][1], ensure_ascii=False)):
         _best[name] = (rank, json.loads(_SECRET.sub(lambda m: f"{m[1] or m[2]}…", text)))
+
+
+def _is_refused(exchange: Exchange, found: Found) -> bool:
+    """Whether the body is none that the description lets in: a batch is answered event by event, the bad ones too."""
+    content = found.operation.get("requestBody", {}).get("content", {})
+    asked = content.get(exchange.asked_type.partition(";")[0].strip().lower())
+    if asked is None or not exchange.asked_type.endswith("json"):
+        return False
+    return description().wrong(asked["schema"], _read(exchange.asked)) is not None
 
 
 def begin() -> None:

@@ -20,6 +20,7 @@ from tests.casino.floor import (
     NOW,
     Floor,
     a_device,
+    a_person,
     a_round_id,
     a_table,
     a_whole_round,
@@ -30,6 +31,7 @@ from tests.casino.floor import (
     statements,
 )
 from tests.settlement.books import taken_back
+from tests.settlement.cage import AtCage
 
 # -- numbers, as arithmetic ---------------------------------------------------------------------------------
 
@@ -116,6 +118,18 @@ def test_a_revoked_device_is_a_stranger_at_its_next_request() -> None:
 
     with pytest.raises(Refusal, match="invalid_token"):
         devices.authenticate(floor.tablet.token, now=NOW)
+    assert LogEntry.objects.filter(action="device.revoked").count() == 1
+
+
+@pytest.mark.django_db
+def test_an_administrator_revokes_a_device_over_http() -> None:
+    floor = a_table()
+    desk = AtCage(a_person("administrator"))
+
+    answer = desk.asks("POST", f"devices/{floor.tablet.device.id}/revoke", {}, key=None)
+
+    assert (answer.status_code, answer.json()["id"]) == (200, str(floor.tablet.device.id))
+    assert floor.tablet.posts(opens(floor.tablet, a_round_id())).status_code == 401
     assert LogEntry.objects.filter(action="device.revoked").count() == 1
 
 

@@ -14,7 +14,7 @@ from tests.faults.proxy import Trap
 from tests.faults.waiting import until
 from tests.settlement.receiver import Receiver
 
-pytestmark = [pytest.mark.full, pytest.mark.xdist_group("faults"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.full, pytest.mark.timeout(600)]
 
 MANY = 20
 TIMES = 3

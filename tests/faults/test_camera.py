@@ -12,7 +12,7 @@ from tests.faults.harness import House
 from tests.faults.load import Terminal, Told, batch
 from tests.faults.waiting import until
 
-pytestmark = [pytest.mark.full, pytest.mark.xdist_group("faults"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.full, pytest.mark.timeout(600)]
 
 ROUNDS = 20
 Event = dict[str, Any]

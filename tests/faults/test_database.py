@@ -14,7 +14,7 @@ from tests.faults.harness import House
 from tests.faults.waiting import until
 from tests.settlement.receiver import Receiver
 
-pytestmark = [pytest.mark.full, pytest.mark.xdist_group("faults"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.full, pytest.mark.timeout(600)]
 
 UNSEALED = (
     "SELECT count(*) FROM audit_logentry e LEFT JOIN audit_leaf l ON l.entry_id = e.id WHERE l.id IS NULL"

@@ -16,7 +16,7 @@ from tests.faults.harness import House
 from tests.faults.history import Act, Call, Client
 from tests.faults.waiting import until
 
-pytestmark = [pytest.mark.full, pytest.mark.xdist_group("faults"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.full, pytest.mark.timeout(600)]
 
 MANY, CLIENTS = 50, 16
 DEADLOCKS = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"

@@ -13,7 +13,7 @@ from tests.faults.waiting import until
 from tests.settlement import receiver as receivers
 from tests.settlement.receiver import Received, Receiver
 
-pytestmark = [pytest.mark.full, pytest.mark.xdist_group("faults"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.full, pytest.mark.timeout(600)]
 
 BADLY = ("slow", "500", "broken", "cut", "redirect", "garbage", "endless", "created")
 TAKEN = {"broken", "endless", "created"}

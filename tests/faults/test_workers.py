@@ -11,7 +11,7 @@ from tests.faults.proxy import Trap
 from tests.faults.waiting import until
 from tests.settlement.receiver import Receiver
 
-pytestmark = [pytest.mark.full, pytest.mark.xdist_group("faults"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.full, pytest.mark.timeout(600)]
 
 WORKER = b"pokdeng-worker"
 AGAIN = "SELECT count(*) FROM settlement_delivery WHERE id > %s AND attempts > 1 AND state = 'delivered'"

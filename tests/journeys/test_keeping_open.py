@@ -24,7 +24,7 @@ from deploy.local import place
 from tests.architecture import clone
 from tests.journeys.test_start import Copy
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.xdist_group("keeping open")]
+pytestmark = pytest.mark.timeout(900)
 
 PATIENCE = 240.0
 

@@ -22,7 +22,7 @@ from tests import cases
 from tests.journeys import second
 from tests.journeys.test_start import Copy
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.xdist_group("nights")]
+pytestmark = pytest.mark.timeout(900)
 
 BOOKS = "SELECT code, balance, held, version FROM settlement_account ORDER BY code"
 WRITTEN = """

@@ -56,6 +56,8 @@ def test_a_manager_closes_a_break_and_an_auditor_approves_it(staff: House, found
         pin=world.PIN,
     )
     assert (status, resolved["state"], resolved["resolution"]) == (200, "resolved", "journal")
+    shown = body_of(manager.get(f"/api/v1/breaks/{found}"))
+    assert (shown["id"], shown["state"], shown["code"]) == (str(found), "resolved", "AMOUNT")
     assert told(manager, f"breaks/{found}/approve", pin=world.PIN)[0] == 403
     assert told(auditor, f"breaks/{found}/approve", pin="000000")[1]["code"] == "wrong_secret"
     status, approved = told(auditor, f"breaks/{found}/approve", pin=world.PIN)

@@ -100,6 +100,32 @@ def test_a_system_is_not_let_in_by_one_person_or_anywhere(
     assert not CashierSystem.objects.exists()
 
 
+def test_a_system_is_shut_out_let_in_again_and_given_another_secret(
+    staff: House, admin: Client, royal: StandIn
+) -> None:
+    an_approved_target("127.0.0.1", royal.port)
+    made = posted(admin, "cashier-systems", a_body(royal) | as_second(staff)).json()
+
+    assert posted(admin, "cashier-systems/royal/disable").json()["enabled"] is False
+    assert posted(admin, "cashier-systems/royal/enable", as_second(staff)).json()["enabled"] is True
+    rotated = posted(admin, "cashier-systems/royal/rotate", as_second(staff))
+
+    assert (rotated.status_code, rotated.json()["code"]) == (201, "royal")
+    assert rotated.json()["secret"].startswith("whsec_")
+    assert rotated.json()["secret"] != made["secret"]
+    told = LogEntry.objects.filter(action__startswith="cashier_system.").order_by("id")
+    assert [entry.action for entry in told] == [
+        "cashier_system.let_in",
+        "cashier_system.disabled",
+        "cashier_system.enabled",
+        "cashier_system.rotated",
+    ]
+    assert [
+        posted(admin, f"cashier-systems/none/{act}", as_second(staff)).status_code
+        for act in ("enable", "rotate")
+    ] == [404, 404]
+
+
 def test_the_terminal_covers_a_wallet_that_lives_elsewhere(at: AtTable, night: Night, royal: StandIn) -> None:
     let_in(royal)
     told = night.recording.round(table="PD01", number=1)
