@@ -12,8 +12,8 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from audit import notes
-from audit.notes import Head
+from audit import signed_notes
+from audit.signed_notes import Head
 
 
 class Unreachable(OSError):
@@ -66,7 +66,7 @@ class Store:
         try:
             self.key_file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             _write(self.key_file, key.private_bytes_raw().hex().encode(), mode=0o400)
-            written = notes.verifier_key(origin, key.public_key().public_bytes_raw())
+            written = signed_notes.verifier_key(origin, key.public_key().public_bytes_raw())
             self.folder.mkdir(parents=True, exist_ok=True)
             _write(self.folder / f"{_safe(origin)}.vkey", f"{written}\n".encode(), mode=0o444)
         except OSError as fault:

@@ -13,10 +13,11 @@ from django.db.models import QuerySet
 
 from audit import log, merkle, seal
 from audit.models import Checkpoint, Leaf, LogEntry
-from casino import events, people, refusals
+from casino import events, people
 from casino.events import Fact, Principal
 from casino.models import Role, Table
-from casino.refusals import Refusal
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
 
 refusals.register(
     "not_sealed_yet",

@@ -14,10 +14,10 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from audit import log, merkle, notes
+from audit import log, merkle, signed_notes
 from audit.checkpoints import Store, Unreachable
 from audit.models import Checkpoint
-from audit.notes import Head
+from audit.signed_notes import Head
 
 alerts = logging.getLogger("pokdeng.seal")
 
@@ -136,7 +136,7 @@ def sign_checkpoint(*, store: Store, now: datetime) -> Head | None:
     origin = log.log_name()
     try:
         head = _sign(origin, store=store, now=now)
-    except (Stopped, Unreachable, notes.BadNote) as fault:
+    except (Stopped, Unreachable, signed_notes.BadNote) as fault:
         stopped = fault if isinstance(fault, Stopped) else Stopped(getattr(fault, "reason", "different"))
         alerts.error("no checkpoint of %s is signed: %s", origin, stopped.reason)
         _say_stopped(origin, stopped.reason, now)
@@ -152,14 +152,16 @@ def _sign(origin: str, *, store: Store, now: datetime) -> Head | None:
     exported = store.newest(origin)
     key = store.signing_key(origin, may_make=exported is None and not _signed_before(origin))
     if exported is not None:
-        stated = notes.check(exported, key=notes.verifier_key(origin, key.public_key().public_bytes_raw()))
+        stated = signed_notes.check(
+            exported, key=signed_notes.verifier_key(origin, key.public_key().public_bytes_raw())
+        )
         _compare(stated, ours)
         if stated.size == ours.size:
             _keep(
                 stated, exported, now
             )  # exported, and then the sealer was ended before it could write the row
             return None
-    note = notes.sign(ours, name=origin, key=key)
+    note = signed_notes.sign(ours, name=origin, key=key)
     store.export(ours, note)
     _keep(ours, note, now)
     return ours

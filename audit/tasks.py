@@ -11,10 +11,11 @@ from celery import shared_task
 from celery.exceptions import SoftTimeLimitExceeded
 from django.utils import timezone
 
-from audit import agreeing, analytics, flags, inspection
+from audit import analytics, flags
+from audit.controls import along_the_log, log_reconciliation
 from casino import events, upkeep
 from casino.events import Act
-from settlement import reconcile
+from settlement import reconciliation
 
 T = TypeVar("T")
 
@@ -27,17 +28,20 @@ def look_on() -> int:
     """Take the standing inspection a few steps on; return how many leaves were looked at. The next bell goes on."""
     now = timezone.now()
     events.attempt(
-        lambda _: inspection.begin(now=now),
+        lambda _: along_the_log.begin(now=now),
         actor=events.SERVICE,
         request_id=f"inspect-{uuid4().hex}",
         now=now,
     )
     looked_at = 0
-    limit = inspection.MOST
-    while looked_at < STEPS * inspection.MOST:
+    limit = along_the_log.MOST
+    while looked_at < STEPS * along_the_log.MOST:
         try:
-            step = inspection.look_on(
-                name=inspection.STANDING, now=timezone.now(), request_id=f"inspect-{uuid4().hex}", limit=limit
+            step = along_the_log.look_on(
+                name=along_the_log.STANDING,
+                now=timezone.now(),
+                request_id=f"inspect-{uuid4().hex}",
+                limit=limit,
             )
         except SoftTimeLimitExceeded:
             raise
@@ -46,11 +50,13 @@ def look_on() -> int:
             if limit > 1:
                 limit //= 2
                 continue
-            entry = _act("inspect", lambda act: inspection.pass_over(name=inspection.STANDING, now=act.now))
+            entry = _act(
+                "inspect", lambda act: along_the_log.pass_over(name=along_the_log.STANDING, now=act.now)
+            )
             if entry is None:
                 raise  # it is no leaf's
             upkeep.put_aside("inspection", f"entries/{entry}", fault, now=timezone.now())
-            looked_at, limit = looked_at + 1, inspection.MOST
+            looked_at, limit = looked_at + 1, along_the_log.MOST
             continue
         looked_at += step.leaves
         if step.leaves < limit:
@@ -169,10 +175,12 @@ def compare_log() -> int:
     """Compare the chunks of runs that are about the log, a few for one bell; return how many."""
     compared = 0
     while compared < STEPS:
-        claimed = reconcile.claim(owner=f"audit-{uuid4().hex}", levels=[agreeing.LEVEL])
+        claimed = reconciliation.claim(owner=f"audit-{uuid4().hex}", levels=[log_reconciliation.LEVEL])
         if not claimed:
             break
         request_id = f"reconcile-{uuid4().hex}"
-        reconcile.look(claimed[0], parts=agreeing.PARTS, now=timezone.now(), request_id=request_id)
+        reconciliation.look(
+            claimed[0], parts=log_reconciliation.PARTS, now=timezone.now(), request_id=request_id
+        )
         compared += 1
     return compared

@@ -1,6 +1,16 @@
 from django.urls import URLPattern, URLResolver, path
 
-from audit.api import analytics, decisions, disputes, dossier, entries, flags, footers, inspections, proofs
+from audit.api import (
+    analytics,
+    dispute_decisions,
+    disputes,
+    dossier,
+    entries,
+    flags,
+    inspections,
+    proofs,
+    report_footers,
+)
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("audit/entries", entries.Entries.as_view(), name="audit-entries"),
@@ -9,8 +19,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("audit/checkpoint", proofs.Checkpoint.as_view(), name="audit-checkpoint"),
     path("audit/verified", inspections.Verified.as_view()),
     path("audit/consistency", proofs.Consistency.as_view()),
-    path("days/<str:day>/report/footer", footers.DayFooter.as_view()),
-    path("shifts/<uuid:shift>/report/footer", footers.ShiftFooter.as_view()),
+    path("days/<str:day>/report/footer", report_footers.DayFooter.as_view()),
+    path("shifts/<uuid:shift>/report/footer", report_footers.ShiftFooter.as_view()),
     path("rounds/<uuid:round>/dossier", dossier.RoundDossier.as_view()),
     path("disputes/<uuid:dispute>/dossier", dossier.DisputeDossier.as_view()),
     path("analytics", analytics.Analyses.as_view()),
@@ -23,10 +33,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("flags/<uuid:flag>/dispute", flags.FlagDispute.as_view()),
     path("disputes", disputes.Disputes.as_view()),
     path("disputes/<uuid:dispute>", disputes.DisputeDetail.as_view()),
-    path("disputes/<uuid:dispute>/claim", decisions.DisputeClaim.as_view()),
-    path("disputes/<uuid:dispute>/renew", decisions.DisputeRenewal.as_view()),
-    path("disputes/<uuid:dispute>/take-over", decisions.DisputeTakeOver.as_view()),
-    path("disputes/<uuid:dispute>/snooze", decisions.DisputeSnooze.as_view()),
-    path("disputes/<uuid:dispute>/proposals", decisions.DisputeProposals.as_view()),
-    path("disputes/<uuid:dispute>/decide", decisions.DisputeDecision.as_view()),
+    path("disputes/<uuid:dispute>/claim", dispute_decisions.DisputeClaim.as_view()),
+    path("disputes/<uuid:dispute>/renew", dispute_decisions.DisputeRenewal.as_view()),
+    path("disputes/<uuid:dispute>/take-over", dispute_decisions.DisputeTakeOver.as_view()),
+    path("disputes/<uuid:dispute>/snooze", dispute_decisions.DisputeSnooze.as_view()),
+    path("disputes/<uuid:dispute>/proposals", dispute_decisions.DisputeProposals.as_view()),
+    path("disputes/<uuid:dispute>/decide", dispute_decisions.DisputeDecision.as_view()),
 ]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.db import connection
 
-from casino import events, people, refusals, tables
+from casino import events, people, tables
 from casino.events import Fact
 from casino.models import Cage, Person
-from casino.refusals import Refusal
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
 
 refusals.register("unknown_cage", 422, "There is no such cage.", "ไม่มีห้องแคชเชียร์นี้")
 refusals.register("cage_ended", 409, "That cage has been ended.", "ห้องแคชเชียร์นี้เลิกใช้แล้ว")

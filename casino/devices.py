@@ -17,11 +17,12 @@ from uuid import UUID, uuid4
 from django.db import connection
 from django.db.models import Q
 
-from casino import events, people, refusals
+from casino import events, people
 from casino.events import Fact, Principal
 from casino.models import Device, Enrolment, GapWaiver, Person, Role, Table
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
 from casino.record import Gap
-from casino.refusals import Refusal
 
 refusals.register("device_known", 409, "A device has or had that code.", "มีเครื่องใช้หรือเคยใช้รหัสนี้แล้ว")
 

@@ -18,10 +18,11 @@ from uuid import UUID
 
 from django.conf import settings
 
-from casino import events, people, refusals
+from casino import events, people
 from casino.events import Fact, Principal
 from casino.models import ApiKey, Cage, Person, Role, Table
-from casino.refusals import Refusal
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
 
 refusals.register("key_replaced", 409, "Another key takes this one's place already.", "มีคีย์อื่นแทนคีย์นี้แล้ว")
 refusals.register("key_over", 409, "This key is revoked or over.", "คีย์นี้ถูกยกเลิกหรือหมดอายุแล้ว")

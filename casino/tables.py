@@ -1,4 +1,4 @@
-"""A table's sessions: open, relieve, stop, close. Called by ``settlement.floats`` for opening and closing, which
+"""A table's sessions: open, relieve, stop, close. Called by ``settlement.table_floats`` for opening and closing, which
 counts and posts the float first; a session has no door of its own."""
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Max, Q
 
-from casino import events, people, refusals
+from casino import events, people
 from casino.events import Fact
 from casino.models import Cage, Device, Duty, Person, Round, Standing, Table, TableSession
-from casino.refusals import Refusal
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
 
 refusals.register("code_taken", 409, "A table or a cage has that code.", "มีโต๊ะหรือห้องแคชเชียร์รหัสนี้แล้ว")
 refusals.register("table_ended", 409, "That table has been ended.", "โต๊ะนี้เลิกใช้แล้ว")
@@ -64,7 +65,7 @@ def add(
 
 def end(*, table: Table, by: Person, approved_by: Person) -> Table:
     """End a closed table: it is never opened again, and its devices are heard no more. What was played there may still
-    be corrected. Who calls this has seen that it holds no money (``settlement.floats``).
+    be corrected. Who calls this has seen that it holds no money (``settlement.table_floats``).
 
     Refuses ``table_ended``, ``table_open``, ``rounds_unfinished`` with the numbers of rounds that wait for somebody,
     and what ``add`` refuses of people. Must run in an act.

@@ -1,6 +1,17 @@
 from django.urls import path
 
-from casino.api import devices, floor, keys, people, places, rulings, sign_in, unlocking, upkeep, waivers
+from casino.api import (
+    api_keys,
+    devices,
+    people,
+    places,
+    rulings,
+    sign_in,
+    table_events,
+    unlocking,
+    upkeep,
+    waivers,
+)
 
 urlpatterns = [
     path("session", sign_in.Session.as_view()),
@@ -14,14 +25,14 @@ urlpatterns = [
     path("people/<str:badge>/unlock", unlocking.Unlocking.as_view()),
     path("tables", places.Tables.as_view()),
     path("cages", places.Cages.as_view()),
-    path("tables/<str:code>/events", floor.TableEvents.as_view()),
-    path("tables/<str:code>/duty", floor.TableDuty.as_view()),
-    path("tables/<str:code>/stop", floor.TableStop.as_view()),
+    path("tables/<str:code>/events", table_events.TableEvents.as_view()),
+    path("tables/<str:code>/duty", table_events.TableDuty.as_view()),
+    path("tables/<str:code>/stop", table_events.TableStop.as_view()),
     path("health", upkeep.Health.as_view()),
-    path("signatures", floor.Signatures.as_view()),
-    path("keys", keys.Keys.as_view()),
-    path("keys/<uuid:key>/rotate", keys.KeyRotation.as_view()),
-    path("keys/<uuid:key>/revoke", keys.KeyRevocation.as_view()),
+    path("signatures", table_events.Signatures.as_view()),
+    path("keys", api_keys.Keys.as_view()),
+    path("keys/<uuid:key>/rotate", api_keys.KeyRotation.as_view()),
+    path("keys/<uuid:key>/revoke", api_keys.KeyRevocation.as_view()),
     path("devices", devices.Devices.as_view()),
     path("devices/enrolments", devices.Enrolments.as_view()),
     path("devices/self/state", devices.OwnState.as_view()),

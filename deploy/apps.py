@@ -8,12 +8,12 @@ class DeployConfig(AppConfig):
     def ready(self) -> None:
         from deploy import celery, checks  # noqa: F401  each registers what it holds
         from deploy.integers import refuse_what_does_not_fit
-        from settlement import external, webhooks
+        from settlement import external_wallets, webhooks
 
         refuse_what_does_not_fit()
 
         webhooks.ring_with(_wake)
-        external.ring_with(_wake_callers)
+        external_wallets.ring_with(_wake_callers)
 
 
 def _wake() -> None:

@@ -24,13 +24,13 @@ from django.conf import settings
 from casino import devices, events, people, tables
 from casino.models import Device, Person, Table
 from casino.people import Newcomer, Rights
-from deploy.local import place
-from deploy.local.trouble import Trouble
-from settlement import cashier, floats, rule_sheets
-from settlement.floats import BlindCount
+from deploy.local import paths
+from deploy.local.start_errors import Trouble
+from settlement import cashier, rule_sheets, table_floats
 from settlement.models import CountKind, TableRules
+from settlement.table_floats import BlindCount
 
-SECRETS = place.FOLDER / "demonstration.json"
+SECRETS = paths.FOLDER / "demonstration.json"
 CAGE = "C1"
 FLOAT = {1_000_000: 10, 100_000: 100, 10_000: 400, 2_000: 500}
 """What a table opens with, pieces by denomination in satang: 250,000 baht."""
@@ -253,8 +253,8 @@ def _name(wanted: Mapping[str, Any]) -> str:
 def _open(table: Table, *, dealer: Person, supervisor: Person) -> None:
     for person in (dealer, supervisor):
         count = BlindCount(by=person, pieces=FLOAT)
-        floats.count(table=table, kind=CountKind.OPENER, by=person, count=count)
-    floats.open_table(table=table, dealer=dealer, supervisor=supervisor, cage=CAGE)
+        table_floats.count(table=table, kind=CountKind.OPENER, by=person, count=count)
+    table_floats.open_table(table=table, dealer=dealer, supervisor=supervisor, cage=CAGE)
 
 
 def device_codes(floor: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:

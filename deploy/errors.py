@@ -26,9 +26,10 @@ from django.views import defaults
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from casino import events, refusals
+from casino import events
 from casino.api import door, problems, wording
-from casino.refusals import Refusal
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
 
 log = logging.getLogger("pokdeng.errors")
 

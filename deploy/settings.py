@@ -14,9 +14,9 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from deploy import environment, logs
-from deploy.local import place
+from deploy.local import paths
 
-BASE_DIR = place.CLONE
+BASE_DIR = paths.CLONE
 
 # ── The house ────────────────────────────────────────────────────────────────────────────────────────
 PROPERTY: dict[str, Any] = {
@@ -92,8 +92,8 @@ SIGNATURES = environment.choice("SIGNATURES", default="required", among=("requir
 # The log's name, where its checkpoints go (a folder outside the database, best on another machine), and the file of
 # the key that signs them, for the sealer's eyes alone.
 LOG_ORIGIN = environment.text("LOG_ORIGIN", "pokdeng")
-CHECKPOINT_FOLDER = environment.text("CHECKPOINT_FOLDER") or str(place.FOLDER / "checkpoints")
-SEAL_KEY_FILE = environment.text("SEAL_KEY_FILE") or str(place.FOLDER / "sealer" / "key")
+CHECKPOINT_FOLDER = environment.text("CHECKPOINT_FOLDER") or str(paths.FOLDER / "checkpoints")
+SEAL_KEY_FILE = environment.text("SEAL_KEY_FILE") or str(paths.FOLDER / "sealer" / "key")
 DEMONSTRATION = environment.flag("DEMONSTRATION", default=False)
 # What this process does: it decides time-outs. "web" for commands too.
 PROCESS = environment.choice("PROCESS", default="web", among=("web", "worker", "beat", "sealer"))
@@ -102,16 +102,16 @@ PROCESS = environment.choice("PROCESS", default="web", among=("web", "worker", "
 DEBUG = False
 if PROCESS == "sealer":
     # A role of its own: it alone numbers leaves and signs, and changes nothing else.
-    DATABASE_URL = environment.text("DATABASE_SEALER_URL") or place.database_url(role="pokdeng_sealer") or ""
+    DATABASE_URL = environment.text("DATABASE_SEALER_URL") or paths.database_url(role="pokdeng_sealer") or ""
 else:
-    DATABASE_URL = environment.text("DATABASE_URL") or place.database_url(role="pokdeng_app") or ""
+    DATABASE_URL = environment.text("DATABASE_URL") or paths.database_url(role="pokdeng_app") or ""
 LOCAL = not environment.text("DATABASE_URL")
 SECRET_KEY = environment.text("SECRET_KEY")
 if not SECRET_KEY:
     if not LOCAL and not DEMONSTRATION:
         raise ImproperlyConfigured("SECRET_KEY is missing: set it to 50 random characters or more.")
     # Before the first `up` there is no secret yet, and nothing it could sign either.
-    SECRET_KEY = place.django_secret() or secrets.token_urlsafe(48)
+    SECRET_KEY = paths.django_secret() or secrets.token_urlsafe(48)
 SECRET_KEY_FALLBACKS = environment.words("SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = environment.words(
     "ALLOWED_HOSTS", default="127.0.0.1,localhost,[::1]" if LOCAL or DEMONSTRATION else ""
@@ -209,8 +209,8 @@ DATABASE_OWNER_URL = environment.text("DATABASE_OWNER_URL")
 # For `check_books` and reports: reads everything in one long transaction, changes nothing.
 DATABASE_READER_URL = environment.text("DATABASE_READER_URL")
 if LOCAL:
-    DATABASE_OWNER_URL = DATABASE_OWNER_URL or place.database_url(role=place.ADMINISTRATOR) or ""
-    DATABASE_READER_URL = DATABASE_READER_URL or place.database_url(role="pokdeng_reader") or ""
+    DATABASE_OWNER_URL = DATABASE_OWNER_URL or paths.database_url(role=paths.ADMINISTRATOR) or ""
+    DATABASE_READER_URL = DATABASE_READER_URL or paths.database_url(role="pokdeng_reader") or ""
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 # No cache: a cached amount is a second truth, and a cached counter is bypassed by parallel requests.
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}
@@ -320,7 +320,7 @@ SPECTACULAR_SETTINGS = {
 
 # ── Wake-up calls ────────────────────────────────────────────────────────────────────────────────────
 # A message only rings the bell: it carries ids, and the worker reads everything from PostgreSQL.
-REDIS_URL = environment.text("REDIS_URL") or place.redis_url() or "redis://127.0.0.1:1/0"
+REDIS_URL = environment.text("REDIS_URL") or paths.redis_url() or "redis://127.0.0.1:1/0"
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
     "visibility_timeout": 120,

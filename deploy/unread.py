@@ -18,7 +18,8 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 from kombu.asynchronous import get_event_loop
 
-from casino import upkeep, values
+from casino import upkeep
+from casino.platform import values
 from casino.upkeep import PLACES, Message
 
 log = logging.getLogger("pokdeng.unread")

@@ -11,13 +11,14 @@ from uuid import UUID
 
 from django.db import connection
 
-from casino import events, people, refusals, values
+from casino import events, people
 from casino.events import Fact
 from casino.models import Person, Table
-from casino.refusals import Refusal
+from casino.platform import refusals, values
+from casino.platform.refusals import Refusal
 from settlement.models import RuleSheet, TableRules
-from settlement.rules import house
-from settlement.rules.house import HouseRules
+from settlement.rules import house_rules
+from settlement.rules.house_rules import HouseRules
 
 for _entry in (
     ("invalid_sheet", 422, "The rule sheet cannot be read.", "อ่านใบกติกาไม่ได้"),
@@ -45,16 +46,16 @@ def read(*, preset: str = "seed_base", options: Mapping[str, Any] | None = None)
     """Return the preset with these options put in; refuse ``invalid_sheet`` or ``contradictory_sheet``,
     naming the options."""
     try:
-        return house.from_options(preset, options or {})
-    except house.InvalidSheet as fault:
+        return house_rules.from_options(preset, options or {})
+    except house_rules.InvalidSheet as fault:
         raise _no_sheet(fault) from fault
 
 
 def read_text(text: str | bytes) -> HouseRules:
     """Return the sheet written as JSON; the same refusals as ``read``."""
     try:
-        return house.parse(text)
-    except house.InvalidSheet as fault:
+        return house_rules.parse(text)
+    except house_rules.InvalidSheet as fault:
         raise _no_sheet(fault) from fault
 
 
@@ -187,7 +188,7 @@ def load(ids: Collection[UUID]) -> dict[UUID, HouseRules]:
     missing = set(ids) - _loaded.keys()
     if missing:
         for id, canonical in RuleSheet.objects.filter(pk__in=missing).values_list("id", "canonical"):
-            _loaded[id] = house.stored(canonical)
+            _loaded[id] = house_rules.stored(canonical)
     return {id: _loaded[id] for id in ids}
 
 
@@ -196,8 +197,8 @@ def of_sha256(sha256: str) -> RuleSheet | None:
     return RuleSheet.objects.filter(sha256=sha256).first()
 
 
-def _no_sheet(fault: house.InvalidSheet) -> Refusal:
-    code = "contradictory_sheet" if isinstance(fault, house.ContradictorySheet) else "invalid_sheet"
+def _no_sheet(fault: house_rules.InvalidSheet) -> Refusal:
+    code = "contradictory_sheet" if isinstance(fault, house_rules.ContradictorySheet) else "invalid_sheet"
     return Refusal(
         code, fields={f"options.{name}": fault.why for name in fault.options}, options=list(fault.options)
     )

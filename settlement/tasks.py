@@ -15,7 +15,7 @@ from kombu.exceptions import OperationalError
 
 from casino import events, people, rounds, upkeep
 from casino.events import Act
-from settlement import external, reconcile, reports, settle, statements
+from settlement import external_wallets, reconciliation, reports, settling, statements
 from settlement.models import Account
 from settlement.webhooks import delivering
 
@@ -57,7 +57,7 @@ def _round(id: UUID) -> str:
 
 def _act(batch: Sequence[UUID]) -> None:
     events.attempt(
-        lambda _: settle.settle_rounds(batch),
+        lambda _: settling.settle_rounds(batch),
         actor=events.SERVICE,
         request_id=f"sweep-{uuid4().hex}",
         now=timezone.now(),
@@ -105,7 +105,7 @@ def ring() -> None:
 def call_cashiers() -> int:
     """Send cashier systems what they are owed and is due; return how many tries were made."""
     until = timezone.now() + DELIVERING
-    tried = external.call(owner=f"call-{uuid4().hex}", clock=timezone.now, until=until)
+    tried = external_wallets.call(owner=f"call-{uuid4().hex}", clock=timezone.now, until=until)
     if timezone.now() >= until:
         ring_for_calls()
     return tried
@@ -115,7 +115,7 @@ def call_cashiers() -> int:
 def watch_cashiers() -> int:
     """Let go of holds whose answers nobody stored, open breaks for calls that are not acknowledged in time, take up
     again what a worker left; return how much there was."""
-    return external.watch(acting=_cashier_act, clock=timezone.now)
+    return external_wallets.watch(acting=_cashier_act, clock=timezone.now)
 
 
 def _cashier_act(do: Callable[[Act], int]) -> int:
@@ -230,10 +230,12 @@ def compare() -> int:
     """Give back chunks whose claims ran out, then compare a few that wait; return how many. While there are more, the
     bell rings itself again."""
     owner = f"reconcile-{uuid4().hex}"
-    events.attempt(lambda _: reconcile.sweep(), actor=events.SERVICE, request_id=owner, now=timezone.now())
+    events.attempt(
+        lambda _: reconciliation.sweep(), actor=events.SERVICE, request_id=owner, now=timezone.now()
+    )
     compared = 0
     while compared < COMPARED:
-        if reconcile.look_on(owner=owner, now=timezone.now(), request_id=owner) is None:
+        if reconciliation.look_on(owner=owner, now=timezone.now(), request_id=owner) is None:
             return compared
         compared += 1
     ring_compare()
@@ -245,7 +247,7 @@ def compare_ended_day() -> str | None:
     """Begin the run of the gaming day that ended last, once; return its id, None while that day is just over."""
     now = timezone.now()
     run = events.attempt(
-        lambda _: reconcile.begin_nightly(),
+        lambda _: reconciliation.begin_nightly(),
         actor=events.SERVICE,
         request_id=f"reconcile-{uuid4().hex}",
         now=now,
@@ -261,4 +263,4 @@ def ring_compare() -> None:
         log.warning("the bell for reconciliation was not heard")
 
 
-reconcile.ring_with(ring_compare)
+reconciliation.ring_with(ring_compare)

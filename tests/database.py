@@ -22,7 +22,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 from psycopg import sql
 
-from deploy.local import place, servers
+from deploy.local import paths, servers
 
 # Before Django reads its settings: a house without TLS, where a supervisor on duty is enough for a ruling.
 os.environ["DEMONSTRATION"] = "1"
@@ -79,12 +79,12 @@ class House:
         connection.settings_dict.update(
             NAME=name, HOST=found.hostname, PORT=str(found.port), USER="pokdeng_app"
         )
-        connection.settings_dict["PASSWORD"] = place.unquoted(found.password)
+        connection.settings_dict["PASSWORD"] = paths.unquoted(found.password)
         return before
 
     def prepare(self) -> None:
         """See that the template exists, and that what killed runs left behind does not."""
-        with place.locked("template"), self.administer() as administrator:
+        with paths.locked("template"), self.administer() as administrator:
             self._sweep(administrator)
             known = administrator.execute("SELECT 1 FROM pg_database WHERE datname = %s", [self.template])
             if known.fetchone() is None:
@@ -123,7 +123,7 @@ class House:
 def _fingerprint() -> str:
     """Changes with anything that decides how a migrated database looks."""
     digest = hashlib.sha256(f"{version('django')} {version('djangorestframework')}".encode())
-    clone = place.CLONE
+    clone = paths.CLONE
     files = [clone / "deploy" / "roles.sql", clone / "deploy" / "management" / "commands" / "migrate.py"]
     for app in ("casino", "settlement", "audit"):
         files += sorted(

@@ -11,11 +11,11 @@ import json
 import re
 from typing import Any
 
-from deploy.local import place
+from deploy.local import paths
 from tests.answers import Exchange, Found, description
 
-STORED = place.CLONE / "deploy" / "openapi" / "examples.json"
-KEPT = place.CLONE / ".local" / "examples.json"
+STORED = paths.CLONE / "deploy" / "openapi" / "examples.json"
+KEPT = paths.CLONE / ".local" / "examples.json"
 MOST_BYTES = 6_000
 """An example is to be read: a longer exchange is no example, as long as there is another."""
 

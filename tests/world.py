@@ -25,10 +25,10 @@ from django.utils import timezone
 from casino import cages, devices, events, tables
 from casino.events import Act, Fact, Principal
 from casino.models import Appointment, Device, Person, Table, TableSession
-from deploy.recordings import tape
-from settlement import cashier, floats, rule_sheets
-from settlement.floats import BlindCount, Box, Saved
+from deploy.recordings import recording as tape
+from settlement import cashier, rule_sheets, table_floats
 from settlement.models import RuleSheet
+from settlement.table_floats import BlindCount, Box, Saved
 from tests.rules.given import Short
 
 PASSWORD = "correct horse battery"
@@ -187,7 +187,7 @@ def a_table(
             table=table, sheet=sheet.id, from_=act.now, by=house.author, approved_by=house.approver
         )
         counted(table, "opener", dealer, supervisor)
-        session = floats.open_table(table=table, dealer=dealer, supervisor=supervisor, cage=CAGE)
+        session = table_floats.open_table(table=table, dealer=dealer, supervisor=supervisor, cage=CAGE)
     table.refresh_from_db()
     made = AtTable(table, session, dealer, supervisor, sheet, {})
     for kind in ("terminal", *(["camera"] if camera else [])):
@@ -202,7 +202,7 @@ def counted(
     """Let these people count the same, one after the other. In an act."""
     for person in people:
         count = BlindCount(by=person, pieces=dict(pieces))
-        saved = floats.count(table=table, kind=kind, by=person, count=count, box=box)
+        saved = table_floats.count(table=table, kind=kind, by=person, count=count, box=box)
     return saved
 
 

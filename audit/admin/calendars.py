@@ -13,8 +13,8 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from audit.admin.words import either
-from casino import values
+from audit.admin.bilingual import either
+from casino.platform import values
 
 SLACK = timedelta(minutes=10)
 """How far ids and times may disagree: an act takes its id at the end and its instant at the beginning."""

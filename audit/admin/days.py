@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from django.contrib import admin
 
-from audit.admin.floor import Few
-from audit.admin.words import either
+from audit.admin.bilingual import either
+from audit.admin.casino_rows import Few
 from settlement.models import GamingDay, Report, Shift, StartHour
 
 

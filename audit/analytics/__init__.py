@@ -1,12 +1,13 @@
 """Integrity analytics: what a gaming day's play shows when it is counted, and decks watched while they are in play.
 
-``running`` lets the screens of ``audit.figures`` look at whole days, which ``reading`` takes from the rows;
-``watching`` follows the decks in play and stops a table whose deck should be counted; ``affected`` lists what was
-played with it.
+``runs`` lets the screens of ``audit.statistics`` look at whole days, which ``day_reader`` takes from the rows;
+``deck_watch`` follows the decks in play and stops a table whose deck should be counted; ``affected_rounds`` lists what
+was played with it.
 """
 
-from audit.analytics.affected import Affected, affected
-from audit.analytics.running import (
+from audit.analytics.affected_rounds import Affected, affected
+from audit.analytics.deck_watch import playing, watch
+from audit.analytics.runs import (
     SCREENS,
     VERSION,
     ask,
@@ -18,7 +19,6 @@ from audit.analytics.running import (
     said,
     work_on,
 )
-from audit.analytics.watching import playing, watch
 
 __all__ = [
     "SCREENS",

@@ -17,8 +17,8 @@ from casino.api.door import Day, Door, Money, PageQuery, Query, Shape, SignedMon
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Standing
-from casino.refusals import Refusal
-from settlement.api import shown
+from casino.platform.refusals import Refusal
+from settlement.api import round_answers
 from settlement.api.bounds import day_asked
 
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
@@ -190,7 +190,7 @@ DeckRoundsShown = described(
                     {
                         "wager": serializers.CharField(),
                         "hand": serializers.CharField(),
-                        "owner": shown.Owner,
+                        "owner": round_answers.Owner,
                         "stake": Money(),
                         "multiple": serializers.IntegerField(allow_null=True, help_text="null: not settled"),
                         "net": SignedMoney(allow_null=True),

@@ -14,20 +14,20 @@ from rest_framework.response import Response
 from audit import disputes
 from audit.models import Decision, Dispute, Proposal
 from casino import people
-from casino.api import payloads
+from casino.api import event_payloads
 from casino.api.door import Door, Id, OneOf, PageQuery, Shape, SignedMoney, described, money
 from casino.api.operations import refuses
 from casino.api.shapes import written_as
 from casino.events import Act
 from casino.models import Round
-from casino.refusals import Refusal
-from settlement.api import shown
+from casino.platform.refusals import Refusal
+from settlement.api import round_answers
 
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 
 
 def _fact(*, reasoned: bool = True) -> serializers.Field[Any, Any, Any, Any]:
-    return written_as(payloads.fact_schema(reasoned=reasoned))
+    return written_as(event_payloads.fact_schema(reasoned=reasoned))
 
 
 ProposalShown = described(
@@ -36,7 +36,7 @@ ProposalShown = described(
         "id": serializers.UUIDField(),
         "ordinal": serializers.IntegerField(),
         "facts": serializers.ListField(child=_fact()),
-        "consequences": shown.ConsideredShown(),
+        "consequences": round_answers.ConsideredShown(),
         "sha256": serializers.CharField(),
         "reason_code": serializers.CharField(),
         "note": serializers.CharField(),
@@ -61,7 +61,7 @@ OptionShown = described(
     {
         "sort": serializers.ChoiceField(["answers", "ends"]),
         "facts": serializers.ListField(child=_fact(reasoned=False)),
-        "consequences": shown.ConsideredShown(),
+        "consequences": round_answers.ConsideredShown(),
         "says": described("Said", {"th": serializers.CharField(), "en": serializers.CharField()})(),
     },
 )
@@ -96,7 +96,7 @@ def proposal_shown(proposal: Proposal) -> dict[str, Any]:
         "id": str(proposal.id),
         "ordinal": proposal.ordinal,
         "facts": proposal.facts,
-        "consequences": shown.considered(proposal.consequences),
+        "consequences": round_answers.considered(proposal.consequences),
         "sha256": proposal.sha256,
         "reason_code": proposal.reason_code,
         "note": proposal.note,
@@ -147,7 +147,7 @@ def dispute_shown(dispute: Dispute) -> dict[str, Any]:
 
 def _option_shown(option: disputes.Option) -> dict[str, Any]:
     written = option.written()
-    return written | {"consequences": shown.considered(written["consequences"])}
+    return written | {"consequences": round_answers.considered(written["consequences"])}
 
 
 def _standing(dispute: Dispute) -> QuerySet[Proposal]:

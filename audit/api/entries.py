@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from audit import log
 from audit.models import LogEntry
 from casino.api import door
-from settlement import floats
+from settlement import table_floats
 
 
 class EntriesQuery(door.PageQuery):
@@ -75,7 +75,7 @@ class Entries(door.Door):
         limit, before = asked.pop("limit"), asked.pop("cursor", None)
         asked["actor"] = str(asked["actor"]) if "actor" in asked else ""
         filters = log.Filters(**asked)
-        hidden = floats.hidden_from(self.person)
+        hidden = table_floats.hidden_from(self.person)
         page = self.act(lambda _: log.read(filters=filters, before=before, limit=limit))
         return Response(
             {
@@ -105,5 +105,5 @@ def _entry(entry: LogEntry, hidden: Collection[str]) -> dict[str, Any]:
         "request": entry.request_id,
         "hash": bytes(entry.leaf_hash).hex(),
         "bytes": None if counted else bytes(entry.bytes).decode(),
-        **({"reason": floats.COUNT_OPEN} if counted else {}),
+        **({"reason": table_floats.COUNT_OPEN} if counted else {}),
     }

@@ -18,7 +18,7 @@ from casino import people
 from casino.api.door import Door, Id, OneOf, PageQuery, Shape, TableCode, described
 from casino.api.operations import refuses
 from casino.events import Act
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement.api import records
 
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)

@@ -10,13 +10,14 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Max
 
-from audit.disputes import apart, claiming, options
+from audit.disputes import leases, options, separation_of_duties
 from audit.models import Decision, Dispute, Proposal
-from casino import events, people, refusals, rounds
+from casino import events, people, rounds
 from casino.events import Fact
 from casino.models import Person, Role, Round
-from casino.refusals import Refusal
-from settlement import settle, webhooks
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
+from settlement import settling, webhooks
 from settlement.webhooks import Owed
 
 refusals.register("nothing_proposed", 409, "Nothing is proposed.", "ยังไม่มีข้อเสนอ")
@@ -41,7 +42,7 @@ def propose(*, dispute: UUID, by: Person, token: UUID, facts: Facts, reason_code
 
 def withdraw(*, dispute: UUID, by: Person) -> Dispute:
     """Take back one's own standing proposal; refuse ``nothing_proposed``, and ``not_yours`` for another's."""
-    found = claiming.locked(dispute)
+    found = leases.locked(dispute)
     standing = _standing(found)
     if standing.proposed_by_id != by.id:
         raise Refusal("not_yours")
@@ -61,11 +62,11 @@ def decide(*, dispute: UUID, by: Person, sha256: str) -> Decision:
     the proposer and always to whoever had a part in the round or the dispute, ``stale_proposal`` when the hash is of
     an older one or the round changed since, ``already_decided``. Must run in an act.
     """
-    settle.keep_days_open()
-    found = claiming.locked(dispute)
+    settling.keep_days_open()
+    found = leases.locked(dispute)
     if by.role != Role.AUDITOR and not (by.role == Role.MANAGER and found.needs_two):
         raise Refusal("forbidden")
-    apart.require(found, by)
+    separation_of_duties.require(found, by)
     standing = _standing(found)
     if found.needs_two:
         people.different(standing.proposed_by_id, by.id)
@@ -81,7 +82,7 @@ def propose_and_decide(
 
     Refuses what ``propose`` refuses, and ``two_people_needed`` above the threshold. Must run in an act.
     """
-    settle.keep_days_open()
+    settling.keep_days_open()
     found = _mine_to_propose(dispute, by, token)
     round = rounds.still(found.round_id)
     proposal = _propose(found, by=by, facts=facts, reason_code=reason_code, note=note)
@@ -93,9 +94,9 @@ def propose_and_decide(
 def _mine_to_propose(dispute: UUID, by: Person, token: UUID) -> Dispute:
     if by.role != Role.AUDITOR:
         raise Refusal("forbidden")
-    found = claiming.locked(dispute)
-    apart.require(found, by)
-    claiming.require_claim(found, by, token)
+    found = leases.locked(dispute)
+    separation_of_duties.require(found, by)
+    leases.require_claim(found, by, token)
     return found
 
 
@@ -127,7 +128,7 @@ def _propose(dispute: Dispute, *, by: Person, facts: Facts, reason_code: str, no
 
 
 def _with_reason(fact: dict[str, Any], reason_code: str) -> dict[str, Any]:
-    return fact if fact["kind"] == settle.STANDS else {**fact, "reason": reason_code}
+    return fact if fact["kind"] == settling.STANDS else {**fact, "reason": reason_code}
 
 
 def _decide(dispute: Dispute, proposal: Proposal, *, by: Person, round: Round) -> Decision:
@@ -138,13 +139,13 @@ def _decide(dispute: Dispute, proposal: Proposal, *, by: Person, round: Round) -
         # The round changed since the proposal was shown: another report, another revision.
         raise Refusal("stale_proposal", sha256=now)
     decision_id = events.uuid7(act.now)
-    chosen = [fact for fact in proposal.facts if fact["kind"] != settle.STANDS]
+    chosen = [fact for fact in proposal.facts if fact["kind"] != settling.STANDS]
     added: list[int] = []
     settlement: UUID | None = None
     outcome = considered["outcome"]
     if chosen:
         added = rounds.decide(round=round, facts=chosen, dispute=dispute.id, decided_by=by.id)
-        outcome, settlement = settle.after_decision(dispute.round_id, cites=added, because=decision_id)
+        outcome, settlement = settling.after_decision(dispute.round_id, cites=added, because=decision_id)
     decision = Decision.objects.create(
         id=decision_id,
         dispute=dispute,

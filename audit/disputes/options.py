@@ -8,12 +8,12 @@ from itertools import combinations, count
 from typing import Any
 from uuid import UUID
 
-from audit.disputes import wording
+from audit.disputes import option_texts
 from casino import cards
 from casino.models import Standing
 from casino.record import WAIVABLE, Owner, RoundRecord, Slot
-from settlement import settle
-from settlement.settle import Considered, Question
+from settlement import settling
+from settlement.settling import Considered, Question
 
 ANSWERS, ENDS = "answers", "ends"
 """An option answers what is in doubt, or ends the dispute without: the round stands, or is void."""
@@ -33,7 +33,7 @@ class Option:
             "sort": self.sort,
             "facts": list(self.facts),
             "consequences": self.considered.written(),
-            "says": wording.option(self.facts, self.considered)._asdict(),
+            "says": option_texts.option(self.facts, self.considered)._asdict(),
         }
 
 
@@ -43,10 +43,10 @@ def options_of(round_id: UUID, *, subject: str = "") -> list[Option]:
     Another card than any feed read can be proposed all the same; it is no option because nothing speaks for it. Of a
     round that still waits for its settlement there is only the void.
     """
-    question = settle.question(round_id)
+    question = settling.question(round_id)
     waits = question.case.standing in (Standing.PLAYING, Standing.DUE)
     found = [] if waits else [_option(ANSWERS, question, facts) for facts in _facts(question, subject)]
-    ends: list[list[dict[str, Any]]] = [] if waits else [[{"kind": settle.STANDS}]]
+    ends: list[list[dict[str, Any]]] = [] if waits else [[{"kind": settling.STANDS}]]
     ends.append([{"kind": "round_voided"}])
     return [*found, *(_option(ENDS, question, facts) for facts in ends)]
 
@@ -57,14 +57,14 @@ def at_risk(round_id: UUID, *, subject: str = "") -> int:
     Where every answer comes to the same, nothing is at risk. A void answers nothing: who proposes one puts at risk
     whatever it takes from the answers.
     """
-    outcomes = _outcomes(settle.question(round_id), subject)
+    outcomes = _outcomes(settling.question(round_id), subject)
     return max((one.apart(other) for one, other in combinations(outcomes, 2)), default=0)
 
 
 def weighed(round_id: UUID, facts: Sequence[Mapping[str, Any]], *, subject: str) -> tuple[Considered, int]:
     """Return what would come of a round under these facts, and the most that lies between that and an answer; where
     nothing answers, between that and how the round stands."""
-    question = settle.question(round_id)
+    question = settling.question(round_id)
     considered = question.consider(facts)
     outcomes = _outcomes(question, subject)
     return considered, max((considered.apart(other) for other in outcomes), default=considered.moved)
@@ -72,7 +72,7 @@ def weighed(round_id: UUID, facts: Sequence[Mapping[str, Any]], *, subject: str)
 
 def consequences(round_id: UUID, facts: Sequence[Mapping[str, Any]]) -> Considered:
     """Return what would come of a round under these facts."""
-    return settle.question(round_id).consider(facts)
+    return settling.question(round_id).consider(facts)
 
 
 def _outcomes(question: Question, subject: str) -> list[Considered]:
@@ -80,7 +80,7 @@ def _outcomes(question: Question, subject: str) -> list[Considered]:
     if question.case.standing in (Standing.PLAYING, Standing.DUE):
         return []
     found = [question.consider(facts) for facts in _facts(question, subject)]
-    return [*found, question.consider([{"kind": settle.STANDS}])] if question.case.finished else found
+    return [*found, question.consider([{"kind": settling.STANDS}])] if question.case.finished else found
 
 
 def _option(sort: str, question: Question, facts: Sequence[Mapping[str, Any]]) -> Option:

@@ -12,10 +12,11 @@ from django.db import IntegrityError, transaction
 from audit import flags
 from audit.disputes import options
 from audit.models import Dispute, Flag
-from casino import events, refusals, rounds
+from casino import events, rounds
 from casino.events import Fact
 from casino.models import Person, Round
-from casino.refusals import Refusal
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
 
 refusals.register("dispute_open", 409, "This is disputed already.", "เรื่องนี้มีข้อพิพาทเปิดอยู่แล้ว")
 refusals.register(

@@ -6,11 +6,12 @@ from typing import Any
 from uuid import UUID
 
 from audit.models import Flag
-from casino import events, people, refusals
+from casino import events, people
 from casino.events import Fact
 from casino.models import Person
-from casino.refusals import Refusal
-from settlement.rules import sentences
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
+from settlement import explanations
 
 refusals.register(
     "flag_answered", 409, "This flag was closed or became a dispute.", "ข้อสังเกตนี้ปิดหรือเป็นข้อพิพาทไปแล้ว"
@@ -47,7 +48,7 @@ def said(flag: Flag) -> dict[str, str] | None:
     """Return the sentence of a flag, Thai and English; None where a figure of it is not there."""
     currency = flag.table.currency if flag.table else ""
     try:
-        sentence = sentences.finding(
+        sentence = explanations.finding(
             flag.kind, flag.subject.partition("#")[2], flag.detail, currency=currency
         )
     except KeyError:

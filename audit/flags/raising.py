@@ -12,13 +12,13 @@ from django.db import connection
 from audit.flags.kinds import KINDS, Raised
 from casino import events
 from casino.events import Fact
-from settlement.rules import sentences
+from settlement import explanations
 
 
 def raise_new(found: Sequence[Raised], *, now: datetime) -> list[Raised]:
     """Write what was not raised before and witness it; return that. Raises ValueError for a kind that is not in the
     list or has no sentence. Must run in an act."""
-    unknown = {one.kind for one in found} - (KINDS & sentences.KINDS)
+    unknown = {one.kind for one in found} - (KINDS & explanations.KINDS)
     if unknown:
         raise ValueError(f"no such kinds of flags: {sorted(unknown)}")
     by_subject: dict[tuple[str, str], Raised] = {}

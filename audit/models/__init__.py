@@ -9,7 +9,7 @@ from audit.models.disputes import Decision, Dispute, Proposal
 from audit.models.flags import Flag, Reading
 from audit.models.inspection import Discrepancy, Inspection
 from audit.models.log import CurrentTransaction, LogEntry, TransactionField
-from audit.models.sealing import Checkpoint, Frontier, Leaf, Subtree
+from audit.models.tree import Checkpoint, Frontier, Leaf, Subtree
 
 APPEND_ONLY: tuple[type[models.Model], ...] = (
     LogEntry,

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from audit.verify import checking, reading, signing
-from audit.verify.reading import Failure
-from audit.verify.sealed import Growth
-from audit.verify.signing import BadNote, Key
+from audit.verify import export, signed_notes, steps
+from audit.verify.export import Failure
+from audit.verify.log_proofs import Growth
+from audit.verify.signed_notes import BadNote, Key
 
 VERIFIED, FAILED, NOT_BY_YOU = 0, 1, 2
 
@@ -29,8 +29,8 @@ def main(arguments: Sequence[str]) -> int:
     """Check what ``arguments`` name; print the steps; return the exit code."""
     asked = _parser().parse_args(arguments)
     try:
-        outcome = checking.check(
-            reading.read(asked.export),
+        outcome = steps.check(
+            export.read(asked.export),
             keys=[_key(written) for written in asked.key],
             kept=[(str(path), _text(path)) for path in asked.checkpoint],
             growth=[_growth(path) for path in asked.consistency],
@@ -81,7 +81,7 @@ def _key(written: str) -> Key:
     try:
         if "+" not in written or path.is_file():
             written = _text(path)
-        return signing.key_of(written)
+        return signed_notes.key_of(written)
     except BadNote as fault:
         raise Failure("V4", "--key", str(fault)) from None
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from audit.verify.reading import Failure, canonical, sha256
-from audit.verify.sealed import Entry
+from audit.verify.export import Failure, canonical, sha256
+from audit.verify.log_proofs import Entry
 
 
 def instant(written: str) -> datetime:

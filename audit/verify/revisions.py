@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from audit.verify import told
-from audit.verify.reading import Failure, canonical, sha256
-from audit.verify.sealed import Entry
+from audit.verify import derivation
+from audit.verify.export import Failure, canonical, sha256
+from audit.verify.log_proofs import Entry
 from casino import cards, record
-from settlement.rules.house import HouseRules
+from settlement.rules.house_rules import HouseRules
 from settlement.rules.payouts import Verdict
 
 SETTLED = ("round.settled", "round.voided", "round.corrected")
@@ -62,8 +62,8 @@ def folded(
     """Return the record and the verdict of a revision, or without one of the round as it lies. Raises Failure."""
     inputs = revision["inputs"] if revision else NO_INPUTS
     try:
-        found = told.record_of(content, revision)
-        return found, told.judged(found, rules, inputs)
+        found = derivation.record_of(content, revision)
+        return found, derivation.judged(found, rules, inputs)
     except (ValueError, KeyError, TypeError, AttributeError) as fault:
         raise Failure("V5", name, f"cannot be folded and judged: {fault!r}") from None
 
@@ -89,8 +89,8 @@ def lines_of(verdict: Verdict, *, table: str, elsewhere: Mapping[str, str] = HER
     if bank is not None:
         lines.append(
             [
-                told.BANK, told.BANK, "account", bank.account, account(bank.account), bank.held, [], "", None, None,
-                [], "", None, None, "", 0, bank.result, 0, bank.commission, bank.net, bank.rounding_bp,
+                derivation.BANK, derivation.BANK, "account", bank.account, account(bank.account), bank.held, [], "",
+                None, None, [], "", None, None, "", 0, bank.result, 0, bank.commission, bank.net, bank.rounding_bp,
             ]
         )  # fmt: skip
     return lines
@@ -99,7 +99,7 @@ def lines_of(verdict: Verdict, *, table: str, elsewhere: Mapping[str, str] = HER
 def _difference(stored: Any, judged: Sequence[Any]) -> str:
     if not isinstance(stored, list) or len(stored) != len(judged):
         return "is no line"
-    named = zip(told.LINE_FIELDS, stored, judged, strict=True)
+    named = zip(derivation.LINE_FIELDS, stored, judged, strict=True)
     return ", ".join(
         f"{name} {ours}, judged again {theirs}" for name, ours, theirs in named if ours != theirs
     )
@@ -155,11 +155,11 @@ def _expected(revision: Mapping[str, Any], *, table: str) -> Moves:
     """What the lines move: guests and wallets against the table's bank, commission apart, a player's bank through
     the table's."""
     found: Moves = {}
-    for line in (dict(zip(told.LINE_FIELDS, line, strict=True)) for line in revision["lines"]):
+    for line in (dict(zip(derivation.LINE_FIELDS, line, strict=True)) for line in revision["lines"]):
         _add(found, line["account"], line["wager"], line["net"])
         _add(found, f"table:{table}:commission", "", line["commission"])
-        if line["wager"] == told.BANK:
-            _add(found, f"table:{table}:bank", told.BANK, -line["gross"])
+        if line["wager"] == derivation.BANK:
+            _add(found, f"table:{table}:bank", derivation.BANK, -line["gross"])
         else:
             _add(found, f"table:{table}:bank", "", line["uncovered"] - line["gross"])
     return {key: amount for key, amount in found.items() if amount}

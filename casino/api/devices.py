@@ -16,7 +16,7 @@ from casino import devices, people, tables
 from casino.api.door import Door, Instant, OneOf, Query, Shape, Whole, described
 from casino.api.operations import refuses
 from casino.models import Device
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 
 
 class StateShape(Shape):

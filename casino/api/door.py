@@ -19,7 +19,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from casino import devices, events, keys, people, values
+from casino import devices, events, keys, people
 from casino.api import keyed, media_types, strict_json, wording
 from casino.api.problems import request_id
 from casino.api.rights import Declared, origin, principal
@@ -47,7 +47,8 @@ from casino.api.shapes import (
 )
 from casino.events import Act, Fact, Principal
 from casino.models import ApiKey, Device, Person
-from casino.refusals import Refusal
+from casino.platform import values
+from casino.platform.refusals import Refusal
 
 T = TypeVar("T")
 

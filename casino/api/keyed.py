@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from casino.api import media_types, problems
 from casino.events import Act
 from casino.models import StoredAnswer
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 
 NOT_REMEMBERED = frozenset(
     {"idempotency_key_running", "idempotency_key_reused", "not_signed_in", "wrong_secret", "too_many_tries"}

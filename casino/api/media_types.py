@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.http import parse_header_parameters
 
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 
 JSON = "application/json"
 _UTF_8 = frozenset({"utf-8", "utf8"})

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from casino import refusals
+from casino.platform import refusals
 
 M = TypeVar("M", bound=Callable[..., Any])
 

@@ -17,7 +17,7 @@ from casino.api.operations import refuses
 from casino.api.rights import origin
 from casino.models import Appointment, HandOver, Person, Role
 from casino.people import Newcomer, Rights
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 
 BADGE = r"^[A-Z0-9][A-Z0-9-]{0,39}\Z"
 PIN = r"^[0-9]{6}\Z"

@@ -17,7 +17,7 @@ from casino import cages, people, tables
 from casino.api.door import Door, Shape, Whole, described
 from casino.api.operations import refuses
 from casino.models import Cage, Device, Table, TableSession
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 
 MOST_GRACE_MS = 60_000
 

@@ -8,7 +8,7 @@ from django.utils.translation import get_language_from_request
 from rest_framework.response import Response
 
 from casino.api import wording
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 
 MEDIA_TYPE = "application/problem+json"
 

@@ -10,7 +10,7 @@ from rest_framework.permissions import BasePermission
 from casino import devices, events, keys, origins, people
 from casino.events import Principal
 from casino.models import ApiKey, Device
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 
 if TYPE_CHECKING:
     from rest_framework.request import Request

@@ -11,12 +11,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people, rounds
-from casino.api import payloads
+from casino.api import event_payloads
 from casino.api.door import Door, Shape, described
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Round
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 Ruled = described(
@@ -32,7 +32,7 @@ Ruled = described(
 
 def data_of(*kinds: str) -> serializers.DictField:
     """Return a field that is described as the data of an event of one of these kinds, and read as such afterwards."""
-    found = [payloads.data_schema(kind) for kind in kinds]
+    found = [event_payloads.data_schema(kind) for kind in kinds]
     schema = {"type": "object", "description": "as the event of that kind has it", "anyOf": found}
     kind = type("DataOf", (serializers.DictField,), {})
     field: serializers.DictField = extend_schema_field(schema if len(found) > 1 else found[0])(kind)()
@@ -62,7 +62,7 @@ class _Acts(Door):
             people.require_at(self.principal, right, table)
             given = self.body(shape)
             kind = given.get("kind", "mispay_found")
-            data = payloads.ruling(kind, given["data"], "data")
+            data = event_payloads.ruling(kind, given["data"], "data")
             self.own_pin(given["pin"])
             return kind, data
 

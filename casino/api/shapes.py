@@ -1,4 +1,5 @@
-"""Shapes of what comes in by JSON or in a query: every field known, every value read one way (``casino.values``).
+"""Shapes of what comes in by JSON or in a query: every field known, every value read one way
+(``casino.platform.values``).
 
 What cannot be read is ``malformed``, ``missing_field`` or ``unknown_field`` (400), what can be read and is not allowed
 ``invalid_value`` (422), each by its path.
@@ -17,9 +18,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from casino import values
 from casino.api import wording
-from casino.refusals import Refusal
+from casino.platform import values
+from casino.platform.refusals import Refusal
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Model)

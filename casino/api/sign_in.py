@@ -18,7 +18,7 @@ from casino.api.problems import request_id
 from casino.api.rights import origin
 from casino.models import Person, Role
 from casino.people import sessions
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 
 
 class SignInShape(Shape):

@@ -6,7 +6,7 @@ import json
 from decimal import Decimal
 from typing import Any
 
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 
 MOST_BYTES = 256 * 1024
 MOST_DEPTH = 16

@@ -13,7 +13,7 @@ from casino import people
 from casino.api.door import Door, Shape, described
 from casino.api.operations import refuses
 from casino.models import Table
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 
 
 class UnlockShape(Shape):

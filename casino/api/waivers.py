@@ -14,7 +14,7 @@ from casino import people, rounds, tables
 from casino.api.door import Door, Id, Shape, described
 from casino.api.operations import refuses
 from casino.models import Device
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 
 
 class WaiverShape(Shape):

@@ -11,8 +11,8 @@ from typing import Any, Self
 
 from rest_framework import exceptions, serializers
 
-from casino import values
-from casino.refusals import Refusal
+from casino.platform import values
+from casino.platform.refusals import Refusal
 
 
 class Sentence(str):

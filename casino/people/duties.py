@@ -10,7 +10,7 @@ from uuid import UUID
 from casino import events
 from casino.events import Fact
 from casino.models import Device, Duty, Person, Role, Round, RoundEvent, Signature, TableSession
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 
 RULERS = (Role.SUPERVISOR, Role.MANAGER)
 """Whose sign-off counts under a ruling, a removal, a waiver or a void: a supervisor on duty there, or a manager."""

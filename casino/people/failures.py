@@ -18,7 +18,7 @@ from casino.events import Fact
 from casino.models import Device, Person
 from casino.people import tries
 from casino.people.tries import TRIES, Tried
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 
 MINUTE = timedelta(minutes=1)
 MOST = 500

@@ -20,11 +20,12 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db.models import Q
 
-from casino import events, refusals, values
+from casino import events
 from casino.events import Fact
 from casino.models import NEEDS_ONE, Appointment, HandOver, Person, Role
 from casino.people.duties import different
-from casino.refusals import Refusal
+from casino.platform import refusals, values
+from casino.platform.refusals import Refusal
 
 refusals.register("badge_taken", 409, "Somebody has or had that badge.", "มีคนใช้หรือเคยใช้รหัสบัตรนี้แล้ว")
 refusals.register("person_active", 409, "That person has an active account.", "บุคคลนี้มีบัญชีที่ใช้งานอยู่แล้ว")

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 
 from casino.events import Principal
 from casino.models import ApiKey, Duty, Person, Role, Table
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 
 
 class Scope(Enum):

@@ -15,7 +15,7 @@ from casino.events import Fact
 from casino.models import Person
 from casino.people import failures, register, sessions, tries
 from casino.people.rights import principal_of
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 
 
 def hire(

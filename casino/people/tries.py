@@ -26,7 +26,7 @@ from django.db import connection
 from django.utils.crypto import salted_hmac
 
 from casino import origins
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 
 TRIES = 5
 """Failures of a badge from one origin, or at a terminal, after which it waits; those before an address is slowed."""

@@ -5,9 +5,9 @@ give the same record in whatever order they arrived. Nothing here knows a house'
 decides how contradicting reads are taken (the feed that leads), ``led(record, lead=…)`` gives the record
 under that sheet.
 
-Read in order: ``values``, this module, then the steps of the fold: ``feeds`` (who sent what), ``story`` (what
-they say, with ``bets`` and supervisors' ``acts``, gathered in ``told``), ``standing`` (what that comes to, acts
-``weighing`` in), and ``written`` (the record as JSON).
+Read in order: ``values``, this module, then the steps of the fold: ``feeds`` (who sent what), ``fold_events`` (what
+they say, with ``bets`` and ``supervisor_acts``, gathered in ``fold_state``), ``slots`` (what that comes to, acts
+``weighing`` in), and ``serialize`` (the record as JSON).
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from casino.record import feeds
-from casino.record.standing import stand
-from casino.record.story import tell
+from casino.record.fold_events import tell
+from casino.record.serialize import findings_json, to_json
+from casino.record.slots import stand
 from casino.record.values import (
     DOUBTS_FLAGGED,
     HANDS,
@@ -37,7 +38,6 @@ from casino.record.values import (
     Wager,
     Waiver,
 )
-from casino.record.written import findings_json, to_json
 
 __all__ = [
     "DOUBTS_FLAGGED",

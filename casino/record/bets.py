@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from casino.record.told import Ruling, Story
+from casino.record.fold_state import Ruling, Story
 from casino.record.values import BetsApart, Event, Finding, Owner, Wager
 
 WHILE_OPEN = frozenset(

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from casino.record.told import AFTER_ALL, Act, Story
+from casino.record.fold_state import AFTER_ALL, Act, Story
 from casino.record.values import HANDS
 
 

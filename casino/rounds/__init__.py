@@ -1,15 +1,15 @@
 """Rounds: append events, tell a round where it stands. The only writer of Round, RoundEvent,
 RefusedEvent and RoundWaiver."""
 
-from casino.rounds.batch import append
+from casino.rounds.append_events import append
 from casino.rounds.decisions import KINDS as DECIDED_KINDS
 from casino.rounds.decisions import decide, dispute, still
+from casino.rounds.device_reports import CAMERA_KINDS, NEEDS_SIGNATURE, NEVER_LATE, Answer, Report
+from casino.rounds.gap_waivers import waive_gap, waive_rounds
 from casino.rounds.mispays import MispayFound, mispays_found
-from casino.rounds.reports import CAMERA_KINDS, NEEDS_SIGNATURE, NEVER_LATE, Answer, Report
 from casino.rounds.rulings import KINDS as RULED_KINDS
 from casino.rounds.rulings import rule
-from casino.rounds.standings import Recorded, Told, due, recorded, stand
-from casino.rounds.waivers import waive_gap, waive_rounds
+from casino.rounds.status import Recorded, Told, due, recorded, stand
 
 __all__ = [
     "CAMERA_KINDS",

@@ -12,9 +12,9 @@ from django.db import connection
 from casino import events
 from casino.events import Fact
 from casino.models import Round, RoundEvent, Standing, TableSession
-from casino.refusals import Refusal
-from casino.rounds import stored
-from casino.rounds.reports import NEVER_LATE
+from casino.platform.refusals import Refusal
+from casino.rounds import event_hash
+from casino.rounds.device_reports import NEVER_LATE
 
 KINDS = frozenset({"bet_ruled", "card_removed", "card_ruled", "hold_waived", "round_voided"})
 """What a decision may say of a round."""
@@ -122,7 +122,7 @@ def _recorded(round: Round, source: str, rows: Sequence[RoundEvent]) -> Fact:
 
 def _stored_sha256(row: RoundEvent) -> str:
     """Return the hash of a stored event, worked out from its row."""
-    return stored.sha256_of(
+    return event_hash.sha256_of(
         kind=row.kind,
         payload=row.payload,
         source=row.source,

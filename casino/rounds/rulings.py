@@ -8,9 +8,9 @@ from uuid import UUID
 
 from casino import people
 from casino.models import Person, Round, RoundEvent, Standing
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from casino.rounds import decisions
-from casino.rounds.reports import NEVER_LATE
+from casino.rounds.device_reports import NEVER_LATE
 
 KINDS = frozenset({"bet_ruled", "card_removed", "card_ruled", "hold_waived", "note", "round_voided"})
 """What may be ruled from a page. A recorder is changed at the new terminal, and chips are put right at the table."""

@@ -3,5 +3,6 @@
 Everything is measured several times and told as a median, beside a floor: what the machine does when next to nothing is
 asked of it. Nothing here touches the house's own books: what needs a database gets a scratch one, dropped afterwards.
 
-Read in order: ``deals`` (rounds to play), ``pace`` (measuring), ``pure``, ``scratch``, ``books``, ``web``, ``telling``.
+Read in order: ``dealt_rounds``, ``measuring``, ``pure``, ``scratch_database``, ``settling``, ``recording``,
+``deliveries``.
 """

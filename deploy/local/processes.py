@@ -21,8 +21,8 @@ from typing import Any
 
 import psutil
 
-from deploy.local import place
-from deploy.local.trouble import Trouble, no_room
+from deploy.local import paths
+from deploy.local.start_errors import Trouble, no_room
 
 START_SECONDS = 120.0  # a loaded machine; a web that ended is noticed at once
 STOP_SECONDS = 30.0
@@ -54,7 +54,7 @@ def programs(*, port: int) -> tuple[Program, ...]:
             name="web",
             process="web",
             command=(python, "-m", "gunicorn", "-c", "python:deploy.gunicorn", "deploy.wsgi:application"),
-            environment={"BIND": f"{place.LOOPBACK}:{port}", "DATABASE_POOL": "6"},
+            environment={"BIND": f"{paths.LOOPBACK}:{port}", "DATABASE_POOL": "6"},
         ),
         Program(
             name="worker",
@@ -72,7 +72,7 @@ def programs(*, port: int) -> tuple[Program, ...]:
         Program(
             name="sealer",
             process="sealer",
-            command=(python, str(place.CLONE / "manage.py"), "seal"),
+            command=(python, str(paths.CLONE / "manage.py"), "seal"),
             environment={"CONN_MAX_AGE": "60"},
         ),
     )
@@ -83,7 +83,7 @@ def start(program: Program, *, environment: Mapping[str, str]) -> Child:
     with _log(program.name) as log:
         popen = subprocess.Popen(
             program.command,
-            cwd=place.CLONE,
+            cwd=paths.CLONE,
             env={**environment, **program.environment, "PROCESS": program.process},
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -94,7 +94,7 @@ def start(program: Program, *, environment: Mapping[str, str]) -> Child:
 
 
 def log_file(name: str) -> Path:
-    return place.FOLDER / "log" / f"{name}.log"
+    return paths.FOLDER / "log" / f"{name}.log"
 
 
 def _log(name: str) -> Any:
@@ -104,7 +104,7 @@ def _log(name: str) -> Any:
         path.parent.chmod(0o700)
         if path.exists() and path.stat().st_size > LOG_BYTES:
             path.replace(path.with_suffix(".log.1"))
-        return place.open_closed(path)
+        return paths.open_closed(path)
     except OSError as error:
         raise no_room(error, doing="Writing a log") from error
 
@@ -123,7 +123,7 @@ def wait_until_open(*, port: int, children: list[Child]) -> None:
     while True:
         refuse_if_any_ended(children)
         try:
-            with urllib.request.urlopen(f"http://{place.LOOPBACK}:{port}/healthz", timeout=5) as answer:
+            with urllib.request.urlopen(f"http://{paths.LOOPBACK}:{port}/healthz", timeout=5) as answer:
                 if answer.status == 200:
                     return
         except (urllib.error.URLError, OSError):
@@ -168,7 +168,7 @@ def stop(children: list[Child]) -> None:
 
 
 def note(*, port: int, children: list[Child], is_open: bool) -> None:
-    place.write(
+    paths.write(
         "house.json",
         {
             "pid": os.getpid(),
@@ -181,13 +181,13 @@ def note(*, port: int, children: list[Child], is_open: bool) -> None:
 
 
 def forget() -> None:
-    (place.FOLDER / "house.json").unlink(missing_ok=True)
+    (paths.FOLDER / "house.json").unlink(missing_ok=True)
 
 
 def stop_leftovers() -> int:
     """Stop what a killed `up` left running; returns how many. Call while holding the house's lock."""
     parents, families = [], []
-    for _, pid, born in place.read("house.json").get("children", []):
+    for _, pid, born in paths.read("house.json").get("children", []):
         process = known(pid, born=born)
         if process is not None:
             parents.append(process)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from deploy.local import place, postgres, valkey
-from deploy.local.trouble import Trouble
+from deploy.local import paths, postgres, valkey
+from deploy.local.start_errors import Trouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +35,24 @@ class Addresses:
 
 @contextmanager
 def running() -> Iterator[Addresses]:
-    place.make()
-    with place.locked("starting"):
-        share = place.share("servers")
+    paths.make()
+    with paths.locked("starting"):
+        share = paths.share("servers")
         try:
-            secrets = place.passwords()
+            secrets = paths.passwords()
             postgres.start(secrets=secrets)
             valkey.start(secret=secrets["valkey"])
             addresses = _addresses()
         except BaseException:
-            if place.is_last(share):
+            if paths.is_last(share):
                 _stop()
             share.close()
             raise
     try:
         yield addresses
     finally:
-        with place.locked("starting"), share:
-            if place.is_last(share):
+        with paths.locked("starting"), share:
+            if paths.is_last(share):
                 _stop()
 
 
@@ -63,8 +63,8 @@ def alive() -> bool:
 
 def again() -> Addresses:
     """Start what is gone of the servers that this process shares, and return where they answer now."""
-    with place.locked("starting"):
-        secrets = place.passwords()
+    with paths.locked("starting"):
+        secrets = paths.passwords()
         postgres.start(secrets=secrets)
         valkey.start(secret=secrets["valkey"])
         return _addresses()
@@ -72,17 +72,17 @@ def again() -> Addresses:
 
 def stop_unused() -> int:
     """Stop servers that a killed user left behind and nobody shares; returns how many were running."""
-    with place.locked("starting"), place.share("servers") as share:
-        if not place.is_last(share):
+    with paths.locked("starting"), paths.share("servers") as share:
+        if not paths.is_last(share):
             return 0
         return int(valkey.stop()) + int(postgres.stop())
 
 
 def _addresses() -> Addresses:
     database, owner, reader = (
-        place.database_url(role=role) for role in ("pokdeng_app", place.ADMINISTRATOR, "pokdeng_reader")
+        paths.database_url(role=role) for role in ("pokdeng_app", paths.ADMINISTRATOR, "pokdeng_reader")
     )
-    broker = place.redis_url()
+    broker = paths.redis_url()
     if not (database and owner and reader and broker):
         raise Trouble("The servers' addresses in .local/ are gone. Run `down`, then start again.")
     return Addresses(database_url=database, owner_url=owner, reader_url=reader, redis_url=broker)

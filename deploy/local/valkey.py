@@ -11,8 +11,8 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from deploy.local import place
-from deploy.local.trouble import Trouble
+from deploy.local import paths
+from deploy.local.start_errors import Trouble
 
 PATIENCE_SECONDS = 10.0
 
@@ -28,11 +28,11 @@ def _binary() -> Path:
 
 
 def _client(*, secret: str) -> redis.Redis | None:
-    port = place.read("valkey.json").get("port")
+    port = paths.read("valkey.json").get("port")
     if not port:
         return None
     return redis.Redis(
-        host=place.LOOPBACK,
+        host=paths.LOOPBACK,
         port=port,
         password=secret,
         socket_timeout=2,
@@ -59,9 +59,9 @@ def start(*, secret: str) -> None:
         return
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
-        port = place.free_port(preferred=place.read("valkey.json").get("port"))
+        port = paths.free_port(preferred=paths.read("valkey.json").get("port"))
         _launch(port=port, secret=secret)
-        place.write("valkey.json", {"port": port})
+        paths.write("valkey.json", {"port": port})
         attempt_ends = min(deadline, time.monotonic() + 3)
         while time.monotonic() < attempt_ends:
             if _answers(secret=secret):
@@ -73,12 +73,12 @@ def start(*, secret: str) -> None:
 
 def is_there() -> bool:
     """Whether somebody listens where the server was started."""
-    return place.is_listened_to(place.read("valkey.json").get("port"))
+    return paths.is_listened_to(paths.read("valkey.json").get("port"))
 
 
 def stop() -> bool:
     """Returns whether there was one to stop."""
-    secret = place.read("secrets.json").get("valkey", "")
+    secret = paths.read("secrets.json").get("valkey", "")
     client = _client(secret=secret)
     if client is None or not _answers(secret=secret):
         return False
@@ -89,19 +89,19 @@ def stop() -> bool:
 
 
 def _launch(*, port: int, secret: str) -> None:
-    with place.open_closed(place.FOLDER / "valkey.log"):
+    with paths.open_closed(paths.FOLDER / "valkey.log"):
         pass  # made by us, so that nobody else may read it
     # The configuration goes in by standard input: a password on the command line is everybody's to read.
     lines = (
-        f"bind {place.LOOPBACK}",
+        f"bind {paths.LOOPBACK}",
         f"port {port}",
         f"requirepass {secret}",
         "daemonize yes",
         'save ""',
         "appendonly no",
         "maxmemory-policy noeviction",
-        f'dir "{place.FOLDER}"',
-        f'logfile "{place.FOLDER / "valkey.log"}"',
+        f'dir "{paths.FOLDER}"',
+        f'logfile "{paths.FOLDER / "valkey.log"}"',
     )
     done = subprocess.run(
         [str(_binary()), "-"], input="\n".join(lines), text=True, capture_output=True, timeout=20, check=False
@@ -112,6 +112,6 @@ def _launch(*, port: int, secret: str) -> None:
 
 def _last_words() -> str:
     try:
-        return (place.FOLDER / "valkey.log").read_text(errors="replace").strip().splitlines()[-1]
+        return (paths.FOLDER / "valkey.log").read_text(errors="replace").strip().splitlines()[-1]
     except (OSError, IndexError):
         return "none"

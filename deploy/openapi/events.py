@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from casino.api import payloads
+from casino.api import event_payloads
 
 MOST = 500
 
 
 def components() -> dict[str, Any]:
     """Return the schema of each kind of event, and of any of them."""
-    kinds = {name(kind): _event(kind) for kind in payloads.KINDS}
-    mapping = {f"pokdeng.{kind}.v1": f"#/components/schemas/{name(kind)}" for kind in payloads.KINDS}
+    kinds = {name(kind): _event(kind) for kind in event_payloads.KINDS}
+    mapping = {f"pokdeng.{kind}.v1": f"#/components/schemas/{name(kind)}" for kind in event_payloads.KINDS}
     one = {
         "description": "A CloudEvent 1.0 of any kind.",
         "oneOf": [{"$ref": reference} for reference in mapping.values()],
@@ -55,7 +55,7 @@ def _event(kind: str) -> dict[str, Any]:
                 "description": "1, 2, 3 … per device, across rounds, without gaps. The same number with the same bytes "
                 "is the same event",
             },
-            "data": payloads.data_schema(kind),
+            "data": event_payloads.data_schema(kind),
             "person": {"type": ["string", "null"], "format": "uuid", "description": "who acted"},
             "signature": {
                 "type": ["string", "null"],
@@ -68,9 +68,9 @@ def _event(kind: str) -> dict[str, Any]:
 
 
 def _from(kind: str) -> str:
-    if kind in payloads.FROM_CAMERAS:
+    if kind in event_payloads.FROM_CAMERAS:
         return "From a terminal or a camera."
-    if kind in payloads.SIGNED:
+    if kind in event_payloads.SIGNED:
         return (
             "From a terminal, signed by a supervisor on duty or a manager; without that it changes nothing."
         )

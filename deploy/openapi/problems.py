@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from casino import refusals
+from casino.platform import refusals
 
 MEDIA_TYPE = "application/problem+json"
 _TEXT = {"type": "string"}

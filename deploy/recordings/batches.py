@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from deploy.recordings.tape import Ask, Delivery, Line
+from deploy.recordings.recording import Ask, Delivery, Line
 
 MOST_EVENTS = 500
 MOST_BYTES = 250_000  # below 256 kB, brackets and commas included

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from deploy.recordings.batches import Batch, Step
-from deploy.recordings.tape import Ask, written
-from deploy.recordings.wire import Answer, Lines, Unreachable
+from deploy.recordings.device_http import Answer, Lines, Unreachable
+from deploy.recordings.recording import Ask, written
 
 BATCH = "application/cloudevents-batch+json"
 JSON = {"Content-Type": "application/json"}

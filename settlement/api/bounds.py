@@ -6,9 +6,9 @@ from datetime import date, datetime
 
 from django.utils import timezone
 
-from casino import refusals, values
 from casino.api.door import in_path
-from casino.values import Between
+from casino.platform import refusals, values
+from casino.platform.values import Between
 from settlement import days
 
 

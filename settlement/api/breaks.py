@@ -16,10 +16,10 @@ from casino.api.door import Day, Door, Id, OneOf, PageQuery, Shape, SignedMoney,
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import breaks
 from settlement.api.bounds import day_asked
-from settlement.api.reconcile import KEY
+from settlement.api.reconciliation import KEY
 from settlement.ledger import Posting
 from settlement.models import Break, BreakCode, BreakState, BreakStep, Resolution, Severity
 

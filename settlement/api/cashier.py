@@ -17,7 +17,7 @@ from casino.api.door import Door, Instant, Money, Shape, SignedMoney, Whole, des
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Role, Table
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import cashier
 from settlement.api.bounds import happened
 from settlement.cashier import Cash, Taken

@@ -15,10 +15,10 @@ from casino.api.door import Door, Id, OneOf, Query, Shape, Whole, described
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Role, Table
-from casino.refusals import Refusal
-from settlement import floats
-from settlement.floats import BlindCount, Box
+from casino.platform.refusals import Refusal
+from settlement import table_floats
 from settlement.models import CountKind
+from settlement.table_floats import BlindCount, Box
 
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 
@@ -125,7 +125,7 @@ class TableCounts(Door):
 
         def do(_: Act, prepared: tuple[Table, dict[str, Any], Person]) -> tuple[int, dict[str, Any]]:
             table, given, by = prepared
-            saved = floats.count(
+            saved = table_floats.count(
                 table=table,
                 kind=given["kind"],
                 by=by,
@@ -155,7 +155,7 @@ class TableCounts(Door):
         table = at_table(self, code, "withdraw_count")
         kind = self.query["kind"]
         by = self.person
-        counting = self.act(lambda _: floats.withdraw(table=table, kind=kind, by=by))
+        counting = self.act(lambda _: table_floats.withdraw(table=table, kind=kind, by=by))
         return Response(
             {
                 "counting": str(counting.id),
@@ -195,7 +195,7 @@ class TableCountWithdrawal(Door):
 
         def do(act: Act, prepared: tuple[Table, str]) -> tuple[int, dict[str, Any]]:
             table, reason = prepared
-            drop = floats.take_back(table=table, count=count, by=self.person, reason=reason)
+            drop = table_floats.take_back(table=table, count=count, by=self.person, reason=reason)
             back = (drop.journal_back_id, drop.variance_back_id)
             return 201, {
                 "count": str(drop.count_id),

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from casino.api.door import Door, Instant, Number, OneOf, PageQuery, Shape, described
 from casino.api.operations import refuses
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement.api import webhooks
 from settlement.api.bounds import happened
 from settlement.models import Attempt, Delivery, Endpoint

@@ -16,9 +16,9 @@ from casino.api.door import Day, Door, OneOf, PageQuery, Shape, TableCode, descr
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import ApiKey, Person, Round
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import slips
-from settlement.api import papers
+from settlement.api import slip_answers
 from settlement.api.bounds import day_asked
 from settlement.api.rounds import round_in_scope
 from settlement.models import PaySlip, PaySlipState, SeriesKind
@@ -32,10 +32,10 @@ class PaymentShape(Shape):
     """Above the property's limit a second cashier signs by badge and PIN."""
 
     cage = serializers.RegexField(
-        papers.CAGE, required=False, help_text="The property's main cage where left out."
+        slip_answers.CAGE, required=False, help_text="The property's main cage where left out."
     )
     person = serializers.RegexField(
-        papers.PERSON,
+        slip_answers.PERSON,
         required=False,
         help_text="The cage's opaque reference of who is paid: asked for from the limit of the log of cash on.",
     )
@@ -54,7 +54,7 @@ _FOUND = PaySlip.objects.select_related("table", "series", "round", "settlement"
 
 
 def _answer(claim: slips.Claim) -> tuple[int, dict[str, Any]]:
-    shown = papers.pay_slip_shown(claim.pay_slip, superseded=bool(slips.superseded([claim.pay_slip])))
+    shown = slip_answers.pay_slip_shown(claim.pay_slip, superseded=bool(slips.superseded([claim.pay_slip])))
     return 201, {**shown, "receipt": claim.receipt.hex()}
 
 
@@ -66,8 +66,8 @@ class RoundPaySlips(Door):
     @extend_schema(
         operation_id="issuePaySlip",
         request=PaySlipShape,
-        responses={201: papers.ClaimShown},
-        parameters=[papers.KEY],
+        responses={201: slip_answers.ClaimShown},
+        parameters=[slip_answers.KEY],
     )
     @refuses("day_sealed", "pay_slip_in_force", "pay_slip_not_due", "round_in_dispute", "round_not_settled")
     def post(self, request: Request, round: UUID) -> Response:
@@ -110,8 +110,8 @@ class PaySlipPayment(_OfAPaySlip):
     @extend_schema(
         operation_id="payPaySlip",
         request=PaymentShape,
-        responses={201: papers.ClaimShown},
-        parameters=[papers.KEY],
+        responses={201: slip_answers.ClaimShown},
+        parameters=[slip_answers.KEY],
     )
     @refuses(
         "cage_ended",
@@ -135,7 +135,7 @@ class PaySlipPayment(_OfAPaySlip):
             cage = given.get("cage", settings.MAIN_CAGE)
             people.require_at_cage(self.principal, "pay_pay_slip", cage)
             to = {"cage": cage, "person": given.get("person", "")}
-            return found, to, papers.signer(self, given)
+            return found, to, slip_answers.signer(self, given)
 
         def do(_: Act, prepared: tuple[PaySlip, dict[str, Any], Person | None]) -> tuple[int, dict[str, Any]]:
             found, to, second = prepared
@@ -154,8 +154,8 @@ class PaySlipVoid(_OfAPaySlip):
     @extend_schema(
         operation_id="voidPaySlip",
         request=PaySlipVoidShape,
-        responses={201: papers.ClaimShown},
-        parameters=[papers.KEY],
+        responses={201: slip_answers.ClaimShown},
+        parameters=[slip_answers.KEY],
     )
     @refuses("day_sealed", "slip_paid", "slip_void")
     def post(self, request: Request, no: str) -> Response:
@@ -183,11 +183,11 @@ class PaySlipDetail(_OfAPaySlip):
 
     declares: ClassVar = {"GET": "read_pay_slips"}
 
-    @extend_schema(operation_id="readPaySlip", responses={200: papers.PaySlipShown})
+    @extend_schema(operation_id="readPaySlip", responses={200: slip_answers.PaySlipShown})
     def get(self, request: Request, no: str) -> Response:
         """Read a pay slip; ``stopped`` says why it would not be paid now."""
         found = self.in_scope(no, "read_pay_slips")
-        return Response(papers.pay_slip_shown(found, superseded=bool(slips.superseded([found]))))
+        return Response(slip_answers.pay_slip_shown(found, superseded=bool(slips.superseded([found]))))
 
 
 class PaySlipsQuery(PageQuery):
@@ -209,7 +209,10 @@ class PaySlips(Door):
         responses={
             200: described(
                 "PaySlips",
-                {"pay_slips": papers.PaySlipShown(many=True), "next": serializers.CharField(allow_null=True)},
+                {
+                    "pay_slips": slip_answers.PaySlipShown(many=True),
+                    "next": serializers.CharField(allow_null=True),
+                },
             )
         },
     )
@@ -232,7 +235,9 @@ class PaySlips(Door):
         superseded = slips.superseded(listed)
         return Response(
             {
-                "pay_slips": [papers.pay_slip_shown(row, superseded=row.id in superseded) for row in listed],
+                "pay_slips": [
+                    slip_answers.pay_slip_shown(row, superseded=row.id in superseded) for row in listed
+                ],
                 "next": str(last.id) if last else None,
             }
         )

@@ -15,8 +15,8 @@ from casino.api.operations import refuses
 from casino.api.places import CageShown, PlaceSignedShape, TableShown, cage_shown, table_shown
 from casino.events import Act
 from casino.models import Person
-from casino.refusals import Refusal
-from settlement import cashier, floats
+from casino.platform.refusals import Refusal
+from settlement import cashier, table_floats
 from settlement.api.cashier import KEY, CashDoor, Money, PiecesShape, lines_of
 
 
@@ -39,7 +39,7 @@ class TableEnd(Door):
         cage, its box counted, its slips received and its pay slips paid or void."""
         table, given = tables.of_code(code), self.body(PlaceSignedShape)
         by, second = self.person, self.second_person(given)
-        ended = self.act(lambda _: floats.end_table(table=table, by=by, approved_by=second))
+        ended = self.act(lambda _: table_floats.end_table(table=table, by=by, approved_by=second))
         return Response(table_shown(ended, None))
 
 

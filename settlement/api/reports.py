@@ -13,10 +13,10 @@ from rest_framework.response import Response
 
 from casino.api.door import Door, OneOf, Query
 from casino.api.operations import refuses
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import days, reports
 from settlement.api.bounds import day_in_path
-from settlement.api.files import Csv, Written, attachment
+from settlement.api.file_answers import Csv, Written, attachment
 from settlement.models import Report, ReportFile, Shift
 
 

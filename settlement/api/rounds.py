@@ -15,9 +15,9 @@ from casino.api.door import Door, Number, PageQuery, Query, Shape, Whole, descri
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import Person, Round, RoundEvent, Standing, Table
-from casino.refusals import Refusal
-from settlement import floats, settle
-from settlement.api import shown
+from casino.platform.refusals import Refusal
+from settlement import settling, table_floats
+from settlement.api import round_answers
 from settlement.models import Settlement
 
 
@@ -39,12 +39,12 @@ class RoundCover(Door):
 
     declares: ClassVar = {"POST": "settle"}
 
-    @extend_schema(operation_id="coverRound", request=None, responses={200: shown.CoverShown})
+    @extend_schema(operation_id="coverRound", request=None, responses={200: round_answers.CoverShown})
     @refuses("round_finished", "round_not_opened", "table_stopped")
     def post(self, request: Request, round: UUID) -> Response:
         """Make the holds fit the bets as they stand; the dealer lowers or withdraws what is uncovered."""
         stands = round_in_scope(self, round, "settle")
-        return Response(shown.cover(settle.cover(stands.id, acting=self.act)))
+        return Response(round_answers.cover(settling.cover(stands.id, acting=self.act)))
 
 
 class RoundPreview(Door):
@@ -52,13 +52,13 @@ class RoundPreview(Door):
 
     declares: ClassVar = {"POST": "settle"}
 
-    @extend_schema(operation_id="previewRound", request=None, responses={200: shown.PreviewShown})
+    @extend_schema(operation_id="previewRound", request=None, responses={200: round_answers.PreviewShown})
     @refuses("round_finished", "round_not_opened")
     def post(self, request: Request, round: UUID) -> Response:
         """Judge without writing anything."""
         stands = round_in_scope(self, round, "settle")
-        case, verdict = settle.preview(stands.id)
-        return Response(shown.preview(case, verdict))
+        case, verdict = settling.preview(stands.id)
+        return Response(round_answers.preview(case, verdict))
 
 
 class RoundSettle(Door):
@@ -66,13 +66,13 @@ class RoundSettle(Door):
 
     declares: ClassVar = {"POST": "settle"}
 
-    @extend_schema(operation_id="settleRound", request=None, responses={200: shown.SettledShown})
+    @extend_schema(operation_id="settleRound", request=None, responses={200: round_answers.SettledShown})
     @refuses("day_sealed", "round_held", "round_not_settled")
     def post(self, request: Request, round: UUID) -> Response:
         """Answer settled or voided with the settlement, held with the reasons, or waiting until when."""
         stands = round_in_scope(self, round, "settle")
-        (settled,) = self.act(lambda _: settle.settle_rounds([stands.id]))
-        return Response(shown.settled(settled))
+        (settled,) = self.act(lambda _: settling.settle_rounds([stands.id]))
+        return Response(round_answers.settled(settled))
 
 
 class CorrectionShape(Shape):
@@ -90,7 +90,7 @@ class RoundCorrections(Door):
     @extend_schema(
         operation_id="correctRound",
         request=CorrectionShape,
-        responses={201: shown.SettlementShown},
+        responses={201: round_answers.SettlementShown},
         parameters=[OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)],
     )
     @refuses("day_sealed", "not_on_duty", "round_held", "round_not_settled", "sod_violation")
@@ -110,10 +110,10 @@ class RoundCorrections(Door):
             cites = dict(named.values_list("seq", "id"))
             if len(cites) != len(set(given["acts"])):
                 raise Refusal("invalid_value", fields={"acts": "no such event of this round"})
-            settlement = settle.correct(
+            settlement = settling.correct(
                 stands.id, cites=list(cites.values()), acted_by=self.person, approved_by=second
             )
-            return 201, shown.settlement(settlement)
+            return 201, round_answers.settlement(settlement)
 
         return self.once(prepare, do)
 
@@ -123,13 +123,13 @@ class RoundDetail(Door):
 
     declares: ClassVar = {"GET": "read_rounds"}
 
-    @extend_schema(operation_id="readRound", responses={200: shown.RoundShown})
+    @extend_schema(operation_id="readRound", responses={200: round_answers.RoundShown})
     def get(self, request: Request, round: UUID) -> Response:
         """Read a round."""
         stands = round_in_scope(self, round, "read_rounds")
-        answer = shown.round_as_it_stands(stands)
+        answer = round_answers.round_as_it_stands(stands)
         if answer["table"] in _hidden_from(self):
-            answer |= {"settlement": None, "reason": floats.COUNT_OPEN}
+            answer |= {"settlement": None, "reason": table_floats.COUNT_OPEN}
         return Response(answer)
 
 
@@ -147,7 +147,7 @@ class RoundSettlement(Door):
 
     @extend_schema(
         operation_id="readSettlement",
-        responses={200: shown.SettlementShown},
+        responses={200: round_answers.SettlementShown},
     )
     def get(self, request: Request, round: UUID) -> Response:
         """Read the effective revision, or the one asked for."""
@@ -158,15 +158,15 @@ class RoundSettlement(Door):
         settlement = found.first()
         if settlement is None:
             raise Refusal("not_found")
-        answer = shown.settlement(settlement)
+        answer = round_answers.settlement(settlement)
         if stands.table.code in _hidden_from(self):
-            answer |= {"house_net": None, "lines": [], "bank": None, "reason": floats.COUNT_OPEN}
+            answer |= {"house_net": None, "lines": [], "bank": None, "reason": table_floats.COUNT_OPEN}
         return Response(answer)
 
 
 def _hidden_from(door: Door) -> set[str]:
     """Return the tables that are being counted: what their rounds came to is kept back from whoever knocks."""
-    return floats.hidden_from(door.request.user if isinstance(door.request.user, Person) else None)
+    return table_floats.hidden_from(door.request.user if isinstance(door.request.user, Person) else None)
 
 
 RoundListed = described(
@@ -177,7 +177,7 @@ RoundListed = described(
         "standing": serializers.ChoiceField(
             Standing.values, allow_blank=True, help_text="empty while it is played"
         ),
-        "reasons": shown.Reasons,
+        "reasons": round_answers.Reasons,
         "opened_at": serializers.DateTimeField(allow_null=True),
         "closed_at": serializers.DateTimeField(allow_null=True),
         "gaming_day": serializers.DateField(allow_null=True),

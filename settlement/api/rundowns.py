@@ -16,10 +16,10 @@ from rest_framework.response import Response
 from casino import people, tables
 from casino.api.door import Day, Door, Id, Query, SignedMoney, described, money
 from casino.models import Table, TableSession
-from casino.refusals import Refusal
-from settlement import floats
+from casino.platform.refusals import Refusal
+from settlement import table_floats
 from settlement.api.bounds import day_asked
-from settlement.floats.rundown import BroughtBack, Stretch
+from settlement.table_floats.rundown import BroughtBack, Stretch
 
 AMOUNTS = (
     "opener", "fills", "credits", "slips", "buy_ins", "drop", "takes", "pays", "commission", "corrections",
@@ -106,14 +106,14 @@ class TableRundown(Door):
         if not self.person.has_duty("see_expected"):
             raise Refusal("forbidden")
         stretches, day, totals = _asked_for(self.query, table)
-        hidden = table.code in floats.hidden_from(self.person)
+        hidden = table.code in table_floats.hidden_from(self.person)
         return Response(
             {
                 "table": table.code,
                 "gaming_day": day,
                 "stretches": [] if hidden else [_shown(one, table.currency) for one in stretches],
                 **{name: None if hidden else _money(value, table.currency) for name, value in totals.items()},
-                "reason": floats.COUNT_OPEN if hidden else "",
+                "reason": table_floats.COUNT_OPEN if hidden else "",
             }
         )
 
@@ -124,12 +124,12 @@ def _asked_for(
     if len(asked) != 1:
         raise Refusal("missing_field", fields={"session": "a session or a gaming day"})
     if "gaming_day" in asked:
-        found = floats.rundown.of_day(table, day_asked(asked["gaming_day"]))
+        found = table_floats.rundown.of_day(table, day_asked(asked["gaming_day"]))
         return found.stretches, found.gaming_day, found.totals
     wanted: UUID = asked["session"]
     if not TableSession.objects.filter(pk=wanted, table=table).exists():
         raise Refusal("not_found")
-    one = floats.rundown.of_session(wanted)
+    one = table_floats.rundown.of_session(wanted)
     totals = {
         "win": one.rundown.win,
         "estimated_win": one.rundown.estimated_win,

@@ -8,7 +8,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from settlement.rules.house import (
+from settlement.rules.house_rules import (
     CHOICES,
     COMMISSION_CHOICES,
     MOST_HANDS,

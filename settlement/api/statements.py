@@ -29,12 +29,12 @@ from casino.api.door import (
 from casino.api.operations import refuses
 from casino.events import Act
 from casino.models import ApiKey, Person
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import statements
-from settlement.api.books import accounts_in_scope
 from settlement.api.bounds import day_in_path, rule_days
-from settlement.api.files import Camt, Csv, attachment
-from settlement.api.sessions import KEY
+from settlement.api.file_answers import Camt, Csv, attachment
+from settlement.api.ledger import accounts_in_scope
+from settlement.api.table_sessions import KEY
 from settlement.models import Account, OutsideFile, Statement
 
 MOST_BYTES = 5 * 1024 * 1024
@@ -203,8 +203,8 @@ class AccountStatement(AccountDoor):
             )
         named = f"{'statement' if row else 'draft'}-{statement.id}"
         if form == "csv":
-            return attachment(statements.spreadsheet.written(statement), name=f"{named}.csv")
-        return attachment(statements.camt.written(statement), name=f"{named}.xml")
+            return attachment(statements.csv_format.written(statement), name=f"{named}.csv")
+        return attachment(statements.camt053.written(statement), name=f"{named}.xml")
 
 
 class OutsideFiles(Door):

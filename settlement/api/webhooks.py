@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from casino import people
 from casino.api.door import Door, Shape, Whole, described
 from casino.api.operations import refuses
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement.models import ApprovedTarget, Endpoint, MessageType
 from settlement.webhooks import endpoints, schedule, signing, targets
 from settlement.webhooks.endpoints import Wanted

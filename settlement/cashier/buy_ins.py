@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from casino import events, people, tables
 from casino.models import Person, Table
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import days, ledger
-from settlement.cashier import cash as cashed
-from settlement.cashier.cash import Booking, Cash, Taken
+from settlement.cashier import cash_acts as cashed
+from settlement.cashier.cash_acts import Booking, Cash, Taken
 from settlement.ledger import Posting
 from settlement.models import CashKind
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from casino import cages, events, people, refusals
+from casino import cages, events, people
 from casino.events import Fact
 from casino.models import Cage, Person
-from casino.refusals import Refusal
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
 from settlement import days, ledger
-from settlement.cashier import cash
+from settlement.cashier import cash_acts
 from settlement.ledger import NewJournal, Posting
 from settlement.models import Counting, Journal, Slip, SlipState
 
@@ -53,7 +54,7 @@ def stock(
         kind="external_mirror",
         key=f"stock:{document}",
         gaming_day=today,
-        currency=cash.currency(),
+        currency=cash_acts.currency(),
         postings=(Posting(f"external:chips:{cage}", -amount), Posting(vault, amount)),
     )
     (id,) = ledger.post([journal])
@@ -66,7 +67,7 @@ def end(*, cage: Cage, by: Person, approved_by: Person) -> Cage:
     cages.hold_alone(cage)
     vault = f"cage:{cage.code}:vault"
     if ledger.balances([vault]):  # one that was never used has none, and needs none to end
-        locked = ledger.lock([vault], currency=cash.currency())
+        locked = ledger.lock([vault], currency=cash_acts.currency())
         under_way = Slip.objects.filter(cage=cage.code, state__in=[SlipState.ISSUED, SlipState.IN_TRANSIT])
         counted_for = Counting.objects.filter(cage=cage.code, state=Counting.State.OPEN)
         if locked[vault].balance or under_way.exists() or counted_for.exists():

@@ -7,10 +7,10 @@ from datetime import datetime
 from casino import cages, events, people
 from casino.events import Principal
 from casino.models import ApiKey, Person
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import days, ledger
-from settlement.cashier import cash as cashed
-from settlement.cashier.cash import Booking, Cash, Taken
+from settlement.cashier import cash_acts as cashed
+from settlement.cashier.cash_acts import Booking, Cash, Taken
 from settlement.ledger import Balance, Posting
 from settlement.models import CashAct, CashierSystem, CashKind, Means
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
-from casino import events, values
-from casino.day import StartHour
-from casino.values import Between
+from casino import events
+from casino.gaming_day import StartHour
+from casino.platform import values
+from casino.platform.values import Between
 from settlement.days import start_hours
 
 

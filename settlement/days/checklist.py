@@ -12,8 +12,9 @@ from typing import Any
 
 from django.db import connection
 
-from casino import events, refusals
-from casino.refusals import Refusal
+from casino import events
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
 from settlement.models import DayState, GamingDay
 
 refusals.register(

@@ -11,10 +11,11 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Max
 
-from casino import events, people, refusals
+from casino import events, people
 from casino.events import Fact
 from casino.models import Person, Role, Table
-from casino.refusals import Refusal
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
 from settlement import ledger, rule_sheets, webhooks
 from settlement.days import calendar, start_hours
 from settlement.models import DayState, Entry, GamingDay, Journal, RuleSheet

@@ -8,13 +8,14 @@ from uuid import UUID
 
 from django.db.models import Max
 
-from casino import events, people, refusals
+from casino import events, people
 from casino.events import Fact
 from casino.models import Duty, Person, Role, Table
-from casino.refusals import Refusal
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
 from settlement.days import calendar, course
 from settlement.models import Count, CountKind, DayState, GamingDay, Shift
-from settlement.models.days import LONGEST_SHIFT
+from settlement.models.closing import LONGEST_SHIFT
 
 refusals.register("shift_running", 409, "A shift is running.", "มีกะที่ยังไม่ปิด")
 refusals.register("shift_closed", 409, "The shift is over.", "กะนี้จบแล้ว")

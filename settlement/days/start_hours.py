@@ -21,12 +21,13 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connection, transaction
 
-from casino import day, events, people, refusals, values
-from casino.day import Calendar
+from casino import events, gaming_day, people
 from casino.events import Fact
+from casino.gaming_day import Calendar
 from casino.models import Person
-from casino.refusals import Refusal
-from casino.values import Between
+from casino.platform import refusals, values
+from casino.platform.refusals import Refusal
+from casino.platform.values import Between
 from settlement.models import GamingDay, StartHour
 
 refusals.register("start_hour_approved", 409, "That start hour is approved already.", "ชั่วโมงเริ่มวันนี้อนุมัติแล้ว")
@@ -47,7 +48,7 @@ _LOCK = 1_145_132_357
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    rows: tuple[day.StartHour, ...]
+    rows: tuple[gaming_day.StartHour, ...]
     until: float
 
 
@@ -76,7 +77,7 @@ def for_a_new_day() -> Calendar:
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT from_day, hour, zone FROM settlement_start_hours()")
-        rows = [day.StartHour(*row) for row in cursor.fetchall()] or [_install()]
+        rows = [gaming_day.StartHour(*row) for row in cursor.fetchall()] or [_install()]
     _remember(rows)
     return Calendar(rows)
 
@@ -130,7 +131,7 @@ def day_before(row: StartHour) -> tuple[date, datetime, datetime]:
     """Return the gaming day before a change, and when it begins and ends with it."""
     before = row.from_day - timedelta(days=1)
     earlier = [one for one in calendar().start_hours if one.from_day < row.from_day]
-    return before, Calendar(earlier).start(before), day.start(row.from_day, row.zone, row.hour)
+    return before, Calendar(earlier).start(before), gaming_day.start(row.from_day, row.zone, row.hour)
 
 
 def _require_possible(from_day: date, *, hour: int, zone: str, now: datetime) -> None:
@@ -146,7 +147,7 @@ def _require_possible(from_day: date, *, hour: int, zone: str, now: datetime) ->
     begun = GamingDay.objects.filter(day__gte=before).exists()
     if before <= today or begun or from_day <= rows[-1].from_day:
         raise Refusal("start_hour_too_late", fields={"from_day": f"{today + timedelta(days=2)} or later"})
-    lasts = day.start(from_day, zone, hour) - days.start(before)
+    lasts = gaming_day.start(from_day, zone, hour) - days.start(before)
     if not SHORTEST <= lasts <= LONGEST:
         raise Refusal(
             "invalid_value", fields={"hour": f"{before} would last {lasts}; 1 to 36 hours are possible"}
@@ -156,23 +157,23 @@ def _require_possible(from_day: date, *, hour: int, zone: str, now: datetime) ->
 # -- rows --------------------------------------------------------------------------------------------------
 
 
-def _approved() -> list[day.StartHour]:
+def _approved() -> list[gaming_day.StartHour]:
     rows = StartHour.objects.filter(approved_at__isnull=False).order_by("from_day")
-    return [day.StartHour(*row) for row in rows.values_list("from_day", "hour", "zone")]
+    return [gaming_day.StartHour(*row) for row in rows.values_list("from_day", "hour", "zone")]
 
 
-def _remember(rows: Sequence[day.StartHour]) -> _Known:
+def _remember(rows: Sequence[gaming_day.StartHour]) -> _Known:
     global _known
     _known = _Known(tuple(rows), time.monotonic() + _KEPT_FOR)
     return _known
 
 
-def _installed() -> day.StartHour:
+def _installed() -> gaming_day.StartHour:
     house = settings.PROPERTY
-    return day.StartHour(date.min, house["day_start_hour"], house["zone"])
+    return gaming_day.StartHour(date.min, house["day_start_hour"], house["zone"])
 
 
-def _install() -> day.StartHour:
+def _install() -> gaming_day.StartHour:
     act = events.current()
     first = _installed()
     row = StartHour(id=events.uuid7(act.now), from_day=first.from_day, hour=first.hour, zone=first.zone)

@@ -9,7 +9,8 @@ from uuid import UUID
 
 from django.db import connection
 
-from casino import events, refusals
+from casino import events
+from casino.platform import refusals
 
 refusals.register("unknown_account", 422, "There is no such account.", "ไม่มีบัญชีนี้")
 refusals.register("day_sealed", 409, "That gaming day is sealed.", "วันทำการนั้นปิดผนึกแล้ว")

@@ -10,7 +10,8 @@ from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
 
-from casino import events, refusals
+from casino import events
+from casino.platform import refusals
 from settlement.ledger import accounts, holds
 from settlement.ledger.accounts import Balance
 

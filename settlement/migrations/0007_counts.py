@@ -9,7 +9,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from casino import day
+from casino import gaming_day as day
 
 _KEEP = "ALTER TABLE {table} ENABLE ALWAYS TRIGGER append_only_rows"
 _LIFT = "ALTER TABLE {table} DISABLE TRIGGER append_only_rows"

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import migrations, models
 from django.db.models import F, Func, Q
 
-from casino import day
+from casino import gaming_day as day
 
 KINDS = [
     ("opener", "Opener"),

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from django.db import models
 
-from settlement.models.cash import INWARD, CashAct, CashKind, Means
-from settlement.models.counts import Count, Counting, CountKind, Drop, Float, FormulaDate, Grade
-from settlement.models.days import DayJob, DayState, GamingDay, Report, ReportFile, Shift, StartHour
-from settlement.models.external import CashierSystem, ExternalCall, ExternalHold
+from settlement.models.cash_acts import INWARD, CashAct, CashKind, Means
+from settlement.models.closing import DayJob, DayState, GamingDay, Report, ReportFile, Shift, StartHour
+from settlement.models.external_wallets import CashierSystem, ExternalCall, ExternalHold
 from settlement.models.ledger import Account, AccountKind, Entry, Hold, Journal, JournalKind
-from settlement.models.outbox import (
+from settlement.models.outbound import (
     ApprovedTarget,
     Attempt,
     Delivery,
@@ -26,7 +25,7 @@ from settlement.models.outbox import (
     Message,
     MessageType,
 )
-from settlement.models.reconcile import (
+from settlement.models.reconciliation import (
     Break,
     BreakCode,
     BreakState,
@@ -37,8 +36,8 @@ from settlement.models.reconcile import (
     Run,
     Severity,
 )
+from settlement.models.rule_sheets import RuleSheet, TableRules
 from settlement.models.settlements import Line, RefusedCover, Settlement, Uncovered
-from settlement.models.sheets import RuleSheet, TableRules
 from settlement.models.slips import PaySlip, PaySlipState, Series, SeriesKind, Slip, SlipState, SlipStep
 from settlement.models.statements import (
     Match,
@@ -50,6 +49,7 @@ from settlement.models.statements import (
     Statement,
     StatementDay,
 )
+from settlement.models.table_floats import Count, Counting, CountKind, Drop, Float, FormulaDate, Grade
 
 __all__ = [
     "APPEND_ONLY",

@@ -10,7 +10,7 @@ from django.db.models import F, Q
 
 from casino.models import Person, Round
 from settlement.models.ledger import Journal
-from settlement.models.sheets import RuleSheet
+from settlement.models.rule_sheets import RuleSheet
 
 
 class RefusedCover(models.Model):

@@ -11,7 +11,7 @@ from django.conf import settings
 
 from casino import events
 from casino.models import Person, Table
-from settlement import days, floats
+from settlement import days, table_floats
 from settlement.days import formula
 from settlement.models import CountKind, GamingDay, Report, Shift
 from settlement.reports import figures, layout, tray
@@ -62,7 +62,7 @@ def _content(kind: str, span: Span, *, signed: Sequence[Person], whole: bool) ->
     moved = figures.moved(span, whole=whole)
     sessions = figures.sessions(span)
     counted = tray.floats_of(sessions)
-    hidden = set() if whole else floats.hidden_from(None)
+    hidden = set() if whole else table_floats.hidden_from(None)
     tables = _tables(span, sessions=sessions, moved=moved, whole=whole, hidden=hidden)
     counts = figures.counts(span, whole=whole)
     thai, english = TITLES[kind]
@@ -142,11 +142,11 @@ def _tables(
     for table in Table.objects.filter(code__in=[*played, *held]).order_by("code"):
         told = _played(played.get(table.code) or Played.nothing(table.currency), held=held.get(table.code, 0))
         if whole:
-            told = tray.lines(floats.rundown.of_day(table, span.day)) | told
+            told = tray.lines(table_floats.rundown.of_day(table, span.day)) | told
             told["variance_posted"] = _posted(table.code, moved)
         if table.code in hidden:
             told = {
-                name: figures.unknown(source=one["source"], why=floats.COUNT_OPEN)
+                name: figures.unknown(source=one["source"], why=table_floats.COUNT_OPEN)
                 for name, one in told.items()
             }
         found.append({"place": table.code, "currency": table.currency, "figures": told})

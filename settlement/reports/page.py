@@ -12,8 +12,8 @@ from typing import Any
 
 import typst
 
+from settlement.explanations.terms import MINUS
 from settlement.reports.layout import GRADES, MINOR, Cell, Section
-from settlement.rules.sentences.words import MINUS
 
 TEMPLATE = Path(__file__).with_name("page.typ")
 

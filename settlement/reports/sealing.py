@@ -15,7 +15,7 @@ from casino.models import Person, TableSession
 from settlement import days
 from settlement.days import Fixed, checklist, shifts
 from settlement.models import DayJob, GamingDay, Report, ReportFile, Shift
-from settlement.models.days import LONGEST_SHIFT
+from settlement.models.closing import LONGEST_SHIFT
 from settlement.reports import content, layout, page, spreadsheet
 from settlement.slips import under_way
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from casino import refusals
 from casino.models import Person
-from casino.refusals import Refusal
-from settlement import floats
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
+from settlement import table_floats
 from settlement.models import Report
 
 refusals.register("count_open", 409, "A table of this report is being counted.", "โต๊ะในรายงานนี้กำลังนับชิปอยู่")
@@ -18,6 +18,6 @@ def require_shown(report: Report, *, to: Person) -> None:
     person may see expected figures. A report's bytes are fixed, so nothing of them is left out instead."""
     sessions = json.loads(bytes(report.canonical))["sessions"]
     went_on = {one["table"] for one in sessions if one["closed_at"] is None}
-    counted = went_on & floats.hidden_from(to) if went_on else set()
+    counted = went_on & table_floats.hidden_from(to) if went_on else set()
     if counted:
         raise Refusal("count_open", tables=sorted(counted))

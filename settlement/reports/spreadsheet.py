@@ -12,7 +12,7 @@ import openpyxl
 from openpyxl.styles import Font
 from openpyxl.utils import get_column_letter
 
-from casino import cells
+from casino.platform import csv_cells
 from settlement.reports.layout import Cell, Section
 
 _WIDEST = 60
@@ -22,7 +22,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 def csv(sections: Sequence[Section]) -> bytes:
     """Return the tables one below the other, each with its name and its headings above it (RFC 4180, UTF-8)."""
-    return "".join(cells.lines(_csv_rows(sections))).encode()
+    return "".join(csv_cells.lines(_csv_rows(sections))).encode()
 
 
 def _csv_rows(sections: Iterable[Section]) -> Iterable[Sequence[Cell]]:
@@ -81,7 +81,7 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def _text(value: str) -> str:
-    safe = f"'{value}" if value[:1] in cells.FORMULA else value
+    safe = f"'{value}" if value[:1] in csv_cells.FORMULA else value
     return _UNPRINTABLE.sub("␀", safe)
 
 

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from django.db import connection
 
-from settlement.floats.rundown import OfDay, Stretch
 from settlement.reports.figures import COUNTED, ESTIMATED, RULED, Session, figure, rate_bp, unknown
+from settlement.table_floats.rundown import OfDay, Stretch
 
 COUNTED_PARTS = ("opener", "closer", "drop", "win", "estimated_win", "variance", "hold_rate")
 """What nobody can say of a table of which nothing was counted."""

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 
 from casino.record import Finding, Hand, RoundRecord, flags, led
 from settlement.rules import doubts, hands
-from settlement.rules.house import MOST_HANDS, DrawRule, HouseRules
+from settlement.rules.house_rules import MOST_HANDS, DrawRule, HouseRules
 from settlement.rules.payouts import Verdict
 
 CLOSED_TOO_FAST_MS = 5_000

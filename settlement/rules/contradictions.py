@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from casino.values import MOST_STAKE
+from casino.platform.values import MOST_STAKE
 
 if TYPE_CHECKING:
-    from settlement.rules.house import DrawRule, HouseRules
+    from settlement.rules.house_rules import DrawRule, HouseRules
 
 MOST_DENG = 10
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from casino.record import Hand, RoundRecord, Slot, Wager, led
 from settlement.rules import hands as worth
 from settlement.rules import lookup
-from settlement.rules.house import HouseRules
+from settlement.rules.house_rules import HouseRules
 
 REASONS = (
     "sequence_gap",

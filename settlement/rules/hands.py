@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from casino import cards as deck
-from settlement.rules.house import HouseRules, Kind
+from settlement.rules.house_rules import HouseRules, Kind
 
 TAEM = tuple(points if points < 10 else 0 for points in range(1, 14))
 """Taem of each rank, ace first."""

@@ -14,7 +14,7 @@ from itertools import combinations, permutations
 from casino import cards as deck
 from settlement.rules import hands, showdown
 from settlement.rules.hands import Hand
-from settlement.rules.house import HouseRules
+from settlement.rules.house_rules import HouseRules
 from settlement.rules.showdown import Step
 
 MOST_SHEETS = 256

@@ -11,9 +11,10 @@ from collections.abc import Set as AbstractSet
 from typing import Literal, NamedTuple
 
 from casino.record import Owner, RoundRecord, led
-from settlement.rules import doubts, hands, lookup, money, showdown
+from settlement.rules import commission as money
+from settlement.rules import doubts, hands, lookup, showdown
 from settlement.rules.hands import Hand
-from settlement.rules.house import HouseRules
+from settlement.rules.house_rules import HouseRules
 from settlement.rules.showdown import Step
 
 Outcome = Literal["settled", "held", "voided", "open"]

@@ -3,7 +3,7 @@
 from typing import Literal, get_args
 
 from settlement.rules.hands import Hand
-from settlement.rules.house import HouseRules
+from settlement.rules.house_rules import HouseRules
 
 Step = Literal["kind", "taem", "deng", "tong_over_sam_lueang", "rank", "tie_to_dealer", "push"]
 STEPS: tuple[Step, ...] = get_args(Step)

@@ -16,11 +16,12 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from casino import cages, events, people, refusals, tables, values
+from casino import cages, events, people, tables
 from casino.events import Fact
 from casino.models import Person, Role, Table, TableSession
-from casino.refusals import Refusal
-from casino.values import Between
+from casino.platform import refusals, values
+from casino.platform.refusals import Refusal
+from casino.platform.values import Between
 from settlement import breaks, days, ledger, webhooks
 from settlement.breaks import NewBreak
 from settlement.ledger import NewJournal, Posting

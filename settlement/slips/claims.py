@@ -11,12 +11,13 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 
-from casino import cages, events, people, refusals
+from casino import cages, events, people
 from casino.models import Person, Role, Round
-from casino.refusals import Refusal
-from settlement import days, ledger, settle
-from settlement.cashier import cash
-from settlement.cashier.cash import Booking, Cash
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
+from settlement import days, ledger, settling
+from settlement.cashier import cash_acts
+from settlement.cashier.cash_acts import Booking, Cash
 from settlement.ledger import NewJournal, Posting
 from settlement.models import CashKind, Line, PaySlip, PaySlipState, SeriesKind, Settlement
 from settlement.slips import numbers, voiding
@@ -48,7 +49,7 @@ def issue(*, round: UUID, wager: str, by: Person) -> Claim:
     act = events.current()
     ledger.share_day([days.running()])
     stands = _locked_round(round)
-    last = settle.effective(round)
+    last = settling.effective(round)
     if last is None or last.outcome != Settlement.Outcome.SETTLED:
         raise Refusal("round_not_settled")
     lines = {line.settlement.revision: line for line in _lines(round, wager)}
@@ -148,10 +149,12 @@ def pay(
         raise Refusal("round_in_dispute")
     if superseded([slip]):
         raise Refusal("pay_slip_superseded")
-    cash.require_second(amount=slip.amount, actor=by.id if by else None, second=second, limit="second_person")
+    cash_acts.require_second(
+        amount=slip.amount, actor=by.id if by else None, second=second, limit="second_person"
+    )
     cages.require_open(cage)
     handed = Cash(amount=slip.amount, person=person, document=voiding.number_of(slip))
-    cash.require_named(handed)
+    cash_acts.require_named(handed)
     vault, outside = f"cage:{cage}:vault", f"external:cash:{cage}"
     # One issued by the old formula stands in no clearing: its table found it as a surplus in its tray.
     pays_for = f"suspense:clearing:{slip.table.code}" if days.counts_in_the_tray(slip.gaming_day) else vault
@@ -174,7 +177,7 @@ def pay(
         approved_by=second,
         round=slip.round_id,
     )
-    posted = cash.book(booking, day=today, locked=locked).journal
+    posted = cash_acts.book(booking, day=today, locked=locked).journal
     changes = {
         "state": PaySlipState.PAID,
         "cage": cage,

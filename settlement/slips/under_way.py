@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from casino import refusals
 from casino.models import TableSession
-from casino.refusals import Refusal
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
 from settlement.models import Slip, SlipState
 from settlement.slips import numbers
 

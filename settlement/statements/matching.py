@@ -12,7 +12,7 @@ from django.db import connection
 from casino import events, people
 from casino.events import Fact
 from casino.models import Person
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import breaks, days
 from settlement.breaks import NewBreak
 from settlement.models import (
@@ -24,9 +24,9 @@ from settlement.models import (
     OutsideStatement,
     Statement,
 )
-from settlement.statements import entries, forms, passes
-from settlement.statements.entries import Span
-from settlement.statements.passes import Difference, Ours, Outcome, Rule
+from settlement.statements import ledger_lines, matching_passes, statement_values
+from settlement.statements.ledger_lines import Span
+from settlement.statements.matching_passes import Difference, Ours, Outcome, Rule
 
 _LOCK = "statements:match:"
 _DAY = timedelta(days=1)
@@ -63,7 +63,7 @@ def match(account: Account, *, first_day: date, last_day: date) -> Matched:
     }
     ours, explained = _ours(account, first_day=first_day, last_day=last_day)
     covered = _covered(account, first_day=first_day, last_day=last_day)
-    outcome = passes.compare(
+    outcome = matching_passes.compare(
         [_line(row) for row in lines.values()],
         ours.values(),
         explained=explained,
@@ -124,7 +124,7 @@ def _ours(account: Account, *, first_day: date, last_day: date) -> tuple[dict[in
         after_day=first_day - 2 * _DAY,
         up_to=last_day + _DAY,
     )
-    (read,) = entries.read([span], openings=[0])
+    (read,) = ledger_lines.read([span], openings=[0])
     there = MatchedEntry.objects.filter(entry__in=[line.entry for line in read])
     explained = set(there.values_list("entry", flat=True))
     ours = [_entry(line, account) for line in read]
@@ -134,7 +134,7 @@ def _ours(account: Account, *, first_day: date, last_day: date) -> tuple[dict[in
     )
 
 
-def _entry(line: forms.Line, account: Account) -> Ours:
+def _entry(line: statement_values.Line, account: Account) -> Ours:
     return Ours(
         entry=line.entry,
         journal=line.journal.replace("-", ""),
@@ -153,8 +153,8 @@ def _covered(account: Account, *, first_day: date, last_day: date) -> set[date]:
     return set(there.values_list("gaming_day", flat=True))
 
 
-def _line(row: OutsideLine) -> forms.OutsideLine:
-    return forms.OutsideLine(
+def _line(row: OutsideLine) -> statement_values.OutsideLine:
+    return statement_values.OutsideLine(
         number=row.id,
         amount=row.amount,
         currency=row.currency,

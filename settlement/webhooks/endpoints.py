@@ -11,10 +11,11 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connection
 
-from casino import events, refusals
+from casino import events
 from casino.events import Fact
 from casino.models import Person
-from casino.refusals import Refusal
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
 from settlement.models import Delivery, Endpoint, EndpointChange, MessageType
 from settlement.webhooks import signing, targets
 from settlement.webhooks.addresses import Target

@@ -9,7 +9,7 @@ from django.db import connection
 
 from casino import events
 from casino.events import Fact
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement.models import Endpoint
 from settlement.webhooks import endpoints
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from casino import values
+from casino.platform import values
 from settlement.webhooks import addresses, signing, wire
 from settlement.webhooks.addresses import Resolve
 from settlement.webhooks.signing import Secret

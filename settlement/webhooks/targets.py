@@ -7,10 +7,11 @@ from uuid import UUID
 
 from django.conf import settings
 
-from casino import events, people, refusals
+from casino import events, people
 from casino.events import Fact
 from casino.models import Person, Role
-from casino.refusals import Refusal
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
 from settlement.models import ApprovedTarget
 from settlement.webhooks import addresses, sending
 from settlement.webhooks.addresses import Resolve, Target, TargetRefused

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from deploy.local import place
+from deploy.local import paths
 
 PACKAGES = ("casino", "settlement", "audit", "deploy")
 IGNORED = shutil.ignore_patterns("__pycache__", "*.pyc", ".local", ".venv")
@@ -16,9 +16,9 @@ IGNORED = shutil.ignore_patterns("__pycache__", "*.pyc", ".local", ".venv")
 
 def copy(to: Path, *, with_tests: bool = False) -> Path:
     for name in (*PACKAGES, *(("tests",) if with_tests else ())):
-        shutil.copytree(place.CLONE / name, to / name, ignore=IGNORED)
+        shutil.copytree(paths.CLONE / name, to / name, ignore=IGNORED)
     for name in ("manage.py", "pyproject.toml", "requirements.lock", "requirements-dev.lock"):
-        shutil.copy2(place.CLONE / name, to / name)
+        shutil.copy2(paths.CLONE / name, to / name)
     return to
 
 

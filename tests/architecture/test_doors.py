@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local import place
+from deploy.local import paths
 from tests.architecture import writes
 from tests.architecture.test_tidy import product
 from tests.architecture.test_writers import names
@@ -18,14 +18,14 @@ NO_DOMAIN = {
     "api",
     "models",
     "events",
-    "refusals",
+    "platform",
     "cards",
-    "day",
-    "values",
+    "gaming_day",
     "record",
     "rules",
+    "explanations",
     "merkle",
-    "notes",
+    "signed_notes",
 }
 """Modules of values, rows, facts and shapes: a door reads and renders with them."""
 ASIDE = {
@@ -36,20 +36,20 @@ WRITES = {("casino/api/keyed.py", "casino.StoredAnswer")}
 """What a door keeps of its own: the answer to a key."""
 ANNOUNCE = {
     "casino/api/door.py": "a refusal: nothing happened that a domain module could tell of",
-    "audit/web.py": "the reading of a page of Django's admin, which knows no domain module",
+    "audit/admin/evidence_reads.py": "the reading of a page of Django's admin, which knows no domain module",
 }
 
 
 def is_door(path: Path) -> bool:
-    return "api" in path.parts or path.name in ("api.py", "web.py", "tasks.py")
+    return "api" in path.parts or path.name in ("api.py", "evidence_reads.py", "tasks.py")
 
 
 def doors() -> list[tuple[str, str]]:
     """Path and source of each module of doors."""
     return [
-        (str(path.relative_to(place.CLONE)), path.read_text())
+        (str(path.relative_to(paths.CLONE)), path.read_text())
         for path in product()
-        if is_door(path.relative_to(place.CLONE)) and path.relative_to(place.CLONE).parts[0] in PACKAGES
+        if is_door(path.relative_to(paths.CLONE)) and path.relative_to(paths.CLONE).parts[0] in PACKAGES
     ]
 
 
@@ -131,9 +131,12 @@ def announces(source: str) -> bool:
 
 def test_there_are_doors_and_acts_to_look_at() -> None:
     calls = [call for _, source in doors() for _, made in acts(source) for call in made]
-    assert {"settle.settle_rounds", "rounds.append", "floats.open_table", "disputes.raise_dispute"} <= set(
-        calls
-    )
+    assert {
+        "settling.settle_rounds",
+        "rounds.append",
+        "table_floats.open_table",
+        "disputes.raise_dispute",
+    } <= set(calls)
 
 
 def test_an_act_makes_one_call_into_the_domain() -> None:

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 import pytest
 
 from audit import flags
-from deploy.local import place
-from settlement.rules import sentences
+from deploy.local import paths
+from settlement import explanations
 from tests.architecture import actions
 from tests.architecture.test_tidy import product
 from tests.rules.test_sentences import FIGURES, THAI
@@ -35,23 +35,23 @@ RAISED_BY = (
 )  # fmt: skip
 """Calls whose first argument is the kind of a flag."""
 
-OF_BOOKS = ("audit/books/", "audit/inspection.py")
+OF_CONTROLS = ("audit/controls/",)
 """What checks the books has findings of its own, which are lines for whoever reads them and no flags."""
 
 PASSED_ON = {
-    ("casino/record/standing.py", "? doubt"),
-    ("casino/record/told.py", "? kind"),
-    ("audit/analytics/running.py", "? alarm['kind']"),
-    ("audit/analytics/watching.py", "? one.kind"),
-    ("audit/flags/reading.py", "? finding.kind"),
+    ("casino/record/slots.py", "? doubt"),
+    ("casino/record/fold_state.py", "? kind"),
+    ("audit/analytics/runs.py", "? alarm['kind']"),
+    ("audit/analytics/deck_watch.py", "? one.kind"),
+    ("audit/flags/log_reader.py", "? finding.kind"),
 }
 """Where a kind is handed on that another place has spelt."""
 
 
 def raised() -> Iterator[tuple[str, str]]:
     for path in product():
-        name = str(path.relative_to(place.CLONE))
-        if name.startswith(OF_BOOKS):
+        name = str(path.relative_to(paths.CLONE))
+        if name.startswith(OF_CONTROLS):
             continue
         for kind in actions.spelt(path.read_text(), of=RAISED_BY, argument="kind"):
             if (name, kind) not in PASSED_ON:
@@ -69,7 +69,7 @@ def test_the_closed_list_is_what_can_be_raised() -> None:
 @pytest.mark.parametrize("kind", CLOSED_LIST)
 def test_every_kind_of_the_list_has_its_sentence_in_both_languages(kind: str) -> None:
     for subject, detail in FIGURES[kind]:
-        said = sentences.finding(kind, subject, detail, currency="THB")
+        said = explanations.finding(kind, subject, detail, currency="THB")
         assert THAI.search(said.th), said
         assert re.search("[A-Za-z]", said.en), said
         assert not THAI.search(said.en), said
@@ -77,6 +77,6 @@ def test_every_kind_of_the_list_has_its_sentence_in_both_languages(kind: str) ->
 
 @pytest.mark.parametrize("kind", ["card_marked", "bank_short"])
 def test_a_flag_without_a_sentence_cannot_be_raised(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sentences, "KINDS", sentences.KINDS - {"bank_short"})
+    monkeypatch.setattr(explanations, "KINDS", explanations.KINDS - {"bank_short"})
     with pytest.raises(ValueError, match=kind):
         flags.raise_new([flags.Raised(kind, "rounds/1", {})], now=datetime(2026, 3, 1, tzinfo=UTC))

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from audit import flags
-from casino import refusals
-from casino.api import payloads
-from deploy.local import place
+from casino.api import event_payloads
+from casino.platform import refusals
+from deploy.local import paths
 from settlement.models import JournalKind, MessageType
 from tests.architecture import actions
 from tests.architecture.test_tidy import product
@@ -32,7 +32,7 @@ FILLED = {"round.{}": ("round.settled", "round.voided")}
 def refusal_codes() -> Iterator[str]:
     for path in product():
         if "refusals.register(" in path.read_text():
-            name = ".".join(path.relative_to(place.CLONE).with_suffix("").parts)
+            name = ".".join(path.relative_to(paths.CLONE).with_suffix("").parts)
             importlib.import_module(name.removesuffix(".__init__"))
     return (f"{code} {known.status}" for code, known in refusals.CODES.items())
 
@@ -46,7 +46,7 @@ def fact_actions() -> Iterator[str]:
 WORDS: dict[str, Callable[[], Iterable[str]]] = {
     "refusals": refusal_codes,
     "actions": fact_actions,
-    "events": lambda: payloads.KINDS,
+    "events": lambda: event_payloads.KINDS,
     "flags": lambda: flags.KINDS,
     "journals": lambda: JournalKind.values,
     "messages": lambda: MessageType.values,
@@ -80,12 +80,12 @@ def struck(*, ever: Iterable[str], listed: list[str]) -> list[str]:
 def ever_listed(name: str) -> list[str]:
     """Every word that the repository's history has in the list; nothing where there is no history."""
     git = shutil.which("git")
-    if git is None or not (place.CLONE / ".git").exists():
+    if git is None or not (paths.CLONE / ".git").exists():
         return []
-    path = (SNAPSHOTS / f"{name}.txt").relative_to(place.CLONE)
+    path = (SNAPSHOTS / f"{name}.txt").relative_to(paths.CLONE)
     done = subprocess.run(
         [git, "log", "--format=", "--unified=0", "-p", "--", str(path)],
-        cwd=place.CLONE,
+        cwd=paths.CLONE,
         capture_output=True,
         text=True,
         timeout=60,

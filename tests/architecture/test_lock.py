@@ -11,7 +11,7 @@ import tomllib
 import pytest
 
 from deploy import bootstrap
-from deploy.local import place
+from deploy.local import paths
 
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 PIN = re.compile(r"^[a-z0-9][a-z0-9._-]*==[0-9][0-9a-z.+!]*( ; [^/@]+?)? \\$")
@@ -25,7 +25,7 @@ def strangers(text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", LOCKS)
 def test_a_lock_holds_pins_and_hashes_and_nothing_else(name: str) -> None:
-    text = (place.CLONE / name).read_text()
+    text = (paths.CLONE / name).read_text()
     assert strangers(text) == []
     assert re.search(r"\\\n(?!    --hash)", text) is None, "a pin without a hash"
 
@@ -53,7 +53,7 @@ def test_both_locks_agree() -> None:
 
 
 def test_every_package_the_project_asks_for_is_locked() -> None:
-    project = tomllib.loads((place.CLONE / "pyproject.toml").read_text())
+    project = tomllib.loads((paths.CLONE / "pyproject.toml").read_text())
     groups = project["dependency-groups"]
     names = {
         re.split(r"[\[<>=!~ ]", wanted)[0].lower()
@@ -65,4 +65,4 @@ def test_every_package_the_project_asks_for_is_locked() -> None:
 
 
 def _pins(name: str) -> list[tuple[str, str]]:
-    return [(found[0], found[1]) for found in bootstrap.PIN.findall((place.CLONE / name).read_text())]
+    return [(found[0], found[1]) for found in bootstrap.PIN.findall((paths.CLONE / name).read_text())]

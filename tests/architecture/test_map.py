@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from deploy.local import place
+from deploy.local import paths as place
 
 HEADING = "Where things are"
 

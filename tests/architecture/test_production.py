@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from deploy.local import place
+from deploy.local import paths
 from deploy.management.commands import test as test_command
 from tests.architecture import clone
 
@@ -17,7 +17,7 @@ def _check(**changes: str) -> tuple[int, str]:
     production = test_command.production({"DATABASE_URL": ADDRESS, "REDIS_URL": "redis://127.0.0.1:1/0"})
     done = clone.run(
         sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING",
-        at=place.CLONE, environment={**production, **changes},
+        at=paths.CLONE, environment={**production, **changes},
     )  # fmt: skip
     return done.returncode, done.stdout + done.stderr
 

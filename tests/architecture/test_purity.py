@@ -8,12 +8,12 @@ import sys
 import tomllib
 from typing import Any
 
-from deploy.local import place
+from deploy.local import paths
 
 PURE_CONTRACT = "pure"
 OURS = {"casino", "settlement", "audit"}
 # Nobody writes their own Ed25519.
-WITH_A_LIBRARY = {"audit.notes": {"cryptography", "_cffi_backend", "_openssl"}}
+WITH_A_LIBRARY = {"audit.signed_notes": {"cryptography", "_cffi_backend", "_openssl"}}
 PROGRAM = """
 import importlib, json, pkgutil, sys
 before = set(sys.modules)
@@ -28,7 +28,7 @@ print(json.dumps(sorted(name for name in loaded if name not in sys.stdlib_module
 
 
 def _contract(name: str) -> dict[str, Any]:
-    contracts = tomllib.loads((place.CLONE / "pyproject.toml").read_text())["tool"]["importlinter"][
+    contracts = tomllib.loads((paths.CLONE / "pyproject.toml").read_text())["tool"]["importlinter"][
         "contracts"
     ]
     found: dict[str, Any] = next(contract for contract in contracts if contract["id"] == name)
@@ -37,7 +37,7 @@ def _contract(name: str) -> dict[str, Any]:
 
 def _loaded_by(*modules: str) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *modules], cwd=place.CLONE, capture_output=True, text=True, check=True
+        [sys.executable, "-c", PROGRAM, *modules], cwd=paths.CLONE, capture_output=True, text=True, check=True
     )
     loaded: list[str] = json.loads(done.stdout)
     return loaded
@@ -66,12 +66,12 @@ def test_what_must_be_pure_stands_in_the_contract() -> None:
     promised = {
         "casino.cards",
         "casino.record",
-        "casino.day",
-        "casino.values",
+        "casino.gaming_day",
+        "casino.platform.values",
         "settlement.rules",
-        "audit.figures",
+        "audit.statistics",
         "audit.merkle",
-        "audit.notes",
+        "audit.signed_notes",
         "audit.verify",
     }
     assert promised <= listed
@@ -79,5 +79,5 @@ def test_what_must_be_pure_stands_in_the_contract() -> None:
 
 
 def _exists(name: str) -> bool:
-    path = place.CLONE.joinpath(*name.split("."))
+    path = paths.CLONE.joinpath(*name.split("."))
     return path.with_suffix(".py").exists() or (path / "__init__.py").exists()

@@ -9,7 +9,7 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
-from deploy.local import place
+from deploy.local import paths
 from tests.database import Connection
 
 APP, READER, SEALER = "pokdeng_app", "pokdeng_reader", "pokdeng_sealer"
@@ -71,7 +71,7 @@ def _ask(query: str, *values: str) -> list[tuple]:
 
 def _listed() -> dict[str, set[str]]:
     """Table and columns of the list in roles.sql, read from its text."""
-    text = (place.CLONE / "deploy" / "roles.sql").read_text()
+    text = (paths.CLONE / "deploy" / "roles.sql").read_text()
     text = text[text.index("listed.goes") : text.index("AS listed (name")]
     return {
         name: set(columns.split())
@@ -192,7 +192,7 @@ def test_applying_the_roles_again_changes_nothing(administrator: Connection) -> 
         ).fetchall()
 
     before = grants()
-    administrator.execute((place.CLONE / "deploy" / "roles.sql").read_bytes())
+    administrator.execute((paths.CLONE / "deploy" / "roles.sql").read_bytes())
     assert grants() == before
 
 

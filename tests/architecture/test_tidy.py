@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local import place
+from deploy.local import paths
 
 MODULE_LINES = 420  # "about 400": above it, a module becomes a package of the same name
 # Modules that grew past it, how long they may be at most, and since when. The numbers only fall.
@@ -38,13 +38,13 @@ def product() -> list[Path]:
     return [
         path
         for package in ("casino", "settlement", "audit", "deploy")
-        for path in sorted((place.CLONE / package).rglob("*.py"))
+        for path in sorted((paths.CLONE / package).rglob("*.py"))
         if "migrations" not in path.parts
     ]
 
 
 def everything() -> list[Path]:
-    return [*product(), *sorted((place.CLONE / "tests").rglob("*.py"))]
+    return [*product(), *sorted((paths.CLONE / "tests").rglob("*.py"))]
 
 
 def long_functions(source: str) -> list[str]:
@@ -75,12 +75,12 @@ def rings(source: str) -> bool:
 
 def test_no_module_is_a_junk_drawer() -> None:
     names = [path for path in everything() if {path.stem, *path.parent.parts} & JUNK_DRAWERS]
-    assert [str(path.relative_to(place.CLONE)) for path in names if path.is_relative_to(place.CLONE)] == []
+    assert [str(path.relative_to(paths.CLONE)) for path in names if path.is_relative_to(paths.CLONE)] == []
 
 
 def long_modules() -> dict[str, int]:
     return {
-        str(path.relative_to(place.CLONE)): count
+        str(path.relative_to(paths.CLONE)): count
         for path in product()
         if (count := len(path.read_text().splitlines())) > MODULE_LINES
     }
@@ -95,7 +95,7 @@ def test_modules_are_short_but_for_known_debts() -> None:
 
 def test_functions_are_short() -> None:
     long = {
-        str(path.relative_to(place.CLONE)): found
+        str(path.relative_to(paths.CLONE)): found
         for path in everything()
         if (found := long_functions(path.read_text()))
     }
@@ -108,7 +108,7 @@ def test_a_long_function_is_noticed() -> None:
 
 def test_nothing_runs_input_or_writes_its_own_sql() -> None:
     found = {
-        str(path.relative_to(place.CLONE)): calls
+        str(path.relative_to(paths.CLONE)): calls
         for path in product()
         if (calls := forbidden_calls(path.read_text()))
     }
@@ -121,7 +121,7 @@ def test_a_forbidden_call_is_noticed() -> None:
 
 def test_bells_are_rung_from_tasks_alone() -> None:
     ringers = [path for path in product() if rings(path.read_text()) and path.name != "tasks.py"]
-    assert [str(path.relative_to(place.CLONE)) for path in ringers] == []
+    assert [str(path.relative_to(paths.CLONE)) for path in ringers] == []
 
 
 @pytest.mark.parametrize("call", ["sweep.delay()", "sweep.apply_async(kwargs={})", "app.send_task('sweep')"])

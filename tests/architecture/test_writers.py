@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 
-from deploy.local import place
+from deploy.local import paths
 from tests.architecture import writes
 from tests.architecture.test_tidy import product
 
@@ -23,7 +23,7 @@ WRITERS = {
     "casino.Device": ("casino/devices.py", "casino/rounds"),
     "casino.Enrolment": ("casino/devices.py",),
     "casino.GapWaiver": ("casino/devices.py",),
-    "casino.RoundWaiver": ("casino/rounds/waivers.py",),
+    "casino.RoundWaiver": ("casino/rounds/gap_waivers.py",),
     "casino.Table": ("casino/tables.py",),
     "casino.Cage": ("casino/cages.py",),
     "casino.TableSession": ("casino/tables.py",),
@@ -46,14 +46,14 @@ WRITERS = {
     "settlement.Journal": ("settlement/ledger",),
     "settlement.Entry": ("settlement/ledger",),
     "settlement.Hold": ("settlement/ledger",),
-    "settlement.RefusedCover": ("settlement/settle",),
-    "settlement.Uncovered": ("settlement/settle",),
-    "settlement.Settlement": ("settlement/settle",),
-    "settlement.Line": ("settlement/settle",),
-    "settlement.Counting": ("settlement/floats",),
-    "settlement.Count": ("settlement/floats",),
-    "settlement.Float": ("settlement/floats",),
-    "settlement.Drop": ("settlement/floats",),
+    "settlement.RefusedCover": ("settlement/settling",),
+    "settlement.Uncovered": ("settlement/settling",),
+    "settlement.Settlement": ("settlement/settling",),
+    "settlement.Line": ("settlement/settling",),
+    "settlement.Counting": ("settlement/table_floats",),
+    "settlement.Count": ("settlement/table_floats",),
+    "settlement.Float": ("settlement/table_floats",),
+    "settlement.Drop": ("settlement/table_floats",),
     # Written by the migration that brings a version of the formula.
     "settlement.FormulaDate": (),
     "settlement.CashAct": ("settlement/cashier",),
@@ -69,14 +69,14 @@ WRITERS = {
     "settlement.EndpointChange": ("settlement/webhooks",),
     "settlement.Delivery": ("settlement/webhooks",),
     "settlement.Attempt": ("settlement/webhooks",),
-    "settlement.CashierSystem": ("settlement/external",),
-    "settlement.ExternalHold": ("settlement/external",),
-    "settlement.ExternalCall": ("settlement/external",),
+    "settlement.CashierSystem": ("settlement/external_wallets",),
+    "settlement.ExternalHold": ("settlement/external_wallets",),
+    "settlement.ExternalCall": ("settlement/external_wallets",),
     "settlement.Break": ("settlement/breaks",),
     "settlement.BreakStep": ("settlement/breaks",),
-    "settlement.Run": ("settlement/reconcile",),
-    "settlement.Chunk": ("settlement/reconcile",),
-    "settlement.Result": ("settlement/reconcile",),
+    "settlement.Run": ("settlement/reconciliation",),
+    "settlement.Chunk": ("settlement/reconciliation",),
+    "settlement.Result": ("settlement/reconciliation",),
     "settlement.Series": ("settlement/slips",),
     "settlement.Slip": ("settlement/slips",),
     "settlement.SlipStep": ("settlement/slips",),
@@ -99,8 +99,8 @@ WRITERS = {
     "audit.Dispute": ("audit/disputes",),
     "audit.Proposal": ("audit/disputes",),
     "audit.Decision": ("audit/disputes",),
-    "audit.Inspection": ("audit/inspection.py",),
-    "audit.Discrepancy": ("audit/inspection.py",),
+    "audit.Inspection": ("audit/controls/along_the_log.py",),
+    "audit.Discrepancy": ("audit/controls/along_the_log.py",),
     "audit.Analysis": ("audit/analytics",),
     "audit.AnalysisResult": ("audit/analytics",),
 }
@@ -126,7 +126,7 @@ def written() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path in product():
         for row in writes.rows(path.read_text(), known):
-            found.setdefault(row, set()).add(str(path.relative_to(place.CLONE)))
+            found.setdefault(row, set()).add(str(path.relative_to(paths.CLONE)))
     return found
 
 

@@ -16,15 +16,16 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from audit import books, dossier, merkle, notes
-from audit.books import cases
-from audit.books.cases import Case
-from audit.notes import Head
-from audit.verify import checking, reading, signing
-from audit.verify.reading import Failure
+from audit import controls, dossier, merkle, signed_notes
+from audit.controls import round_rows
+from audit.controls.round_rows import Case
+from audit.signed_notes import Head
+from audit.verify import export, steps
+from audit.verify import signed_notes as verify_signed_notes
+from audit.verify.export import Failure
 from casino import events
-from casino.refusals import Refusal
-from settlement import settle
+from casino.platform.refusals import Refusal
+from settlement import settling
 from tests.audit.conftest import Played
 
 CHECKED = "verified"
@@ -117,8 +118,8 @@ class Administrator:
         )
 
     def case_of(self, settlement: UUID) -> Case:
-        with books.opened(scope=books.Scope(None)) as house:
-            (case,) = cases.chosen(house, [settlement])
+        with controls.opened(scope=controls.Scope(None)) as house:
+            (case,) = round_rows.chosen(house, [settlement])
             return case
 
     def settle_as(self, settlement: UUID, case: Case) -> None:
@@ -134,16 +135,16 @@ class Administrator:
                 self.move(entry, wanted[account, wager] - amount)
         for line in case.judged.lines:
             self.alter(
-                f"UPDATE settlement_line SET ({', '.join(settle.LINE_FIELDS)})"
-                f" = ROW({', '.join(f'%(f_{name})s' for name in settle.LINE_FIELDS)})"
+                f"UPDATE settlement_line SET ({', '.join(settling.LINE_FIELDS)})"
+                f" = ROW({', '.join(f'%(f_{name})s' for name in settling.LINE_FIELDS)})"
                 " WHERE settlement_id = %(settlement)s AND wager = %(f_wager)s",
                 settlement=settlement,
-                **{f"f_{name}": line[name] for name in settle.LINE_FIELDS},
+                **{f"f_{name}": line[name] for name in settling.LINE_FIELDS},
             )
         self.alter(
             "UPDATE settlement_settlement SET house_net = %(house)s, record_sha256 = %(sha256)s WHERE id = %(id)s",
             "UPDATE casino_round SET record = %(record)s, cards_seen = %(seen)s WHERE id = %(round)s",
-            id=settlement, house=case.judged.house_net, sha256=books.judged.sha256_of(case.written),
+            id=settlement, house=case.judged.house_net, sha256=controls.judgements.sha256_of(case.written),
             record=json.dumps(case.written), seen=case.record.cards_seen, round=case.round,
         )  # fmt: skip
 
@@ -161,7 +162,7 @@ class Administrator:
         notes_of = {}
         for size in sizes:
             head = Head("pokdeng", size, merkle.root(leaves[:size]))
-            notes_of[size] = (head.root, notes.sign(head, name="pokdeng", key=key))
+            notes_of[size] = (head.root, signed_notes.sign(head, name="pokdeng", key=key))
         edge = merkle.Frontier()
         kept = []
         for index, leaf in enumerate(leaves):
@@ -207,7 +208,7 @@ def found_by_the_books(*, checkpoint: Path | None = None) -> set[str]:
 
 def verified(administrator: Administrator, round_id: UUID, *, kept: str = "") -> str:
     """Return what a stranger with the house's key says of a dossier made now: the step that fails, or ``verified``."""
-    sizes = [notes.read(kept).size] if kept else []
+    sizes = [signed_notes.read(kept).size] if kept else []
     make: Callable[[Any], Any] = lambda _: dossier.of_round(round_id, kept=sizes)  # noqa: E731
     try:
         made = events.attempt(make, actor=events.SERVICE, request_id="dossier", now=timezone.now())
@@ -218,9 +219,9 @@ def verified(administrator: Administrator, round_id: UUID, *, kept: str = "") ->
     written = administrator.played.store.verifier_key("pokdeng")
     assert written is not None
     try:
-        checking.check(
-            reading.read(path),
-            keys=[signing.key_of(written)],
+        steps.check(
+            export.read(path),
+            keys=[verify_signed_notes.key_of(written)],
             kept=[("the kept checkpoint", kept)] if kept else [],
         )
     except Failure as failure:

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from audit.models import LogEntry
-from casino.api import payloads, strict_json
+from casino.api import event_payloads, strict_json
 from casino.models import Device, RefusedEvent, Round, RoundEvent
 from tests.attacks.addresses import doors
 from tests.casino.floor import BATCH, ONE, Floor, a_person, a_round_id, a_table, bets, opens, refusals_kept
@@ -84,7 +84,7 @@ def test_a_bad_event_is_refused_by_status_code_and_field_and_kept_by_its_number(
     assert (heard["status"], heard["code"], list(heard["fields"])) == (status, code, [field])
     assert as_recorded(floor, round) == before
     kept = RefusedEvent.objects.get()
-    sha256 = payloads.report_of(strict_json.read(body.encode()), device=floor.tablet.device).sha256
+    sha256 = event_payloads.report_of(strict_json.read(body.encode()), device=floor.tablet.device).sha256
     assert (kept.device_seq, kept.code, bytes(kept.sha256), kept.claims) == (2, code, sha256, True)
     assert Device.objects.get(pk=floor.tablet.device.pk).last_seq == 2
 

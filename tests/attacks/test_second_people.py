@@ -14,8 +14,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from casino import refusals
 from casino.models import Person
+from casino.platform import refusals
 from settlement import slips
 from tests.attacks import matrix
 from tests.casino.floor import PIN, a_person, a_table, act

@@ -16,8 +16,8 @@ from django.utils import timezone
 from audit import flags
 from audit.models import Decision, Dispute, Flag, LogEntry, Proposal
 from casino.models import Device, Duty, Person, Round
-from casino.refusals import Refusal
-from settlement import settle
+from casino.platform.refusals import Refusal
+from settlement import settling
 from tests import world
 from tests.audit.disputing import (
     CONTESTED,
@@ -331,7 +331,7 @@ def test_a_decision_is_neither_changed_nor_taken_away(dispute: Dispute) -> None:
     ):
         with pytest.raises(Exception, match="permission denied"), transaction.atomic():
             sql(statement)
-    effective = settle.effective(dispute.round_id)
+    effective = settling.effective(dispute.round_id)
     assert effective is not None
     assert (Decision.objects.count(), effective.revision) == (1, 1)
 

@@ -18,7 +18,7 @@ from rest_framework import serializers
 from casino.api.shapes import Day, Id, Instant, Number, OneOf, Query, Shape, Whole
 from casino.models import Person
 from casino.people import PERMISSIONS, RIGHTS
-from deploy.local import place
+from deploy.local import paths
 from settlement.models import CashAct, GamingDay, Run
 from tests import world
 from tests.architecture.test_tidy import product
@@ -103,22 +103,22 @@ def test_no_door_reads_an_instant_a_day_a_number_or_an_id_in_a_way_of_its_own() 
 
 
 OTHER_READERS = {
-    "casino/values.py": "the one reader",
+    "casino/platform/values.py": "the one reader",
     "audit/verify": "a stranger's check: bare Python, of what was written by us",
-    "audit/notes.py": "of a signed note, byte for byte",
-    "audit/books/__init__.py": "of an entry of ours",
+    "audit/signed_notes.py": "of a signed note, byte for byte",
+    "audit/controls/__init__.py": "of an entry of ours",
     "audit/dossier": "of what was written by us",
-    "audit/flags/cash.py": "of an entry of ours",
+    "audit/flags/cash_flags.py": "of an entry of ours",
     "audit/flags/doors.py": "of an entry of ours",
     "casino/people/duties.py": "of appointments, as the database writes them",
     "casino/people/sessions.py": "of the session, written by us",
-    "casino/rounds/ground.py": "of duties, as the database writes them",
-    "audit/api/secret.py": "of the session, written by us",
+    "casino/rounds/locked_batch.py": "of duties, as the database writes them",
+    "audit/api/reauthentication.py": "of the session, written by us",
     "audit/admin/calendars.py": "a day in a calendar that is drawn",
-    "settlement/settle/findings.py": "of an event's row, written by us",
-    "settlement/floats/ladder.py": "of a setting",
+    "settlement/settling/review_findings.py": "of an event's row, written by us",
+    "settlement/table_floats/variance_thresholds.py": "of a setting",
     "settlement/reports": "of a report of ours",
-    "settlement/statements/forms.py": "the digits of an amount with its point",
+    "settlement/statements/statement_values.py": "the digits of an amount with its point",
     "casino/api/strict_json.py": "a number of JSON",
     "deploy/recordings": "of a recording that we play",
     "deploy/environment.py": "of a setting",
@@ -130,7 +130,7 @@ READERS = {"fromisoformat", "strptime", "parse_date", "parse_datetime", "isdecim
 def test_nobody_else_reads_a_time_a_day_or_a_number() -> None:
     found = set()
     for path in product():
-        name = str(path.relative_to(place.CLONE))
+        name = str(path.relative_to(paths.CLONE))
         if "/migrations/" in name or any(name.startswith(one) for one in OTHER_READERS):
             continue
         for node in ast.walk(ast.parse(path.read_text())):

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement.models import ApprovedTarget, Attempt, Endpoint
 from settlement.webhooks import addresses, sending, targets, wire
 from settlement.webhooks.addresses import TargetRefused

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from casino import events
 from casino.models import Person
-from settlement import breaks, days, reconcile
+from settlement import breaks, days, reconciliation
 from settlement.breaks import NewBreak
 from settlement.ledger import Posting
 from settlement.models import Run
@@ -21,8 +21,10 @@ def write(*, manager: Person, other: Person) -> None:
         return events.act(actor=events.SERVICE, request_id="built", now=timezone.now())
 
     with act():
-        run = reconcile.begin(kind=Run.Kind.NIGHTLY, gaming_day=days.of(timezone.now()), levels=("R0",))
-    while reconcile.look_on(owner="built", now=timezone.now(), request_id="built", run=run.id) is not None:
+        run = reconciliation.begin(kind=Run.Kind.NIGHTLY, gaming_day=days.of(timezone.now()), levels=("R0",))
+    while (
+        reconciliation.look_on(owner="built", now=timezone.now(), request_id="built", run=run.id) is not None
+    ):
         pass
     difference = NewBreak(
         "AMOUNT", "accounts/variance:PD06", "built", {"counted": 5}, amount=5, currency="THB"

@@ -22,7 +22,7 @@ from psycopg import sql
 from audit.checkpoints import Store
 from casino import devices, events, people, rounds, tables
 from casino.models import Device, Person, Round, RoundEvent, Table, TableSession
-from settlement import cashier, floats, rule_sheets, settle
+from settlement import cashier, rule_sheets, settling, table_floats
 from tests import database, world
 from tests.audit import comparing, elsewhere, registers, tills
 from tests.audit.evidence import Evidence, copied
@@ -161,7 +161,7 @@ class _Builder:
         # Where the camera did not read every face, a round waits for it a second after its close.
         time.sleep(1.1)
         with self.act():
-            settle.settle_rounds(list(Round.objects.values_list("id", flat=True)))
+            settling.settle_rounds(list(Round.objects.values_list("id", flat=True)))
         settled = list(Round.objects.filter(standing="settled", table__code="PD01").order_by("number"))
         corrected, voided, unchanged = settled[2].id, settled[3].id, settled[-1].id
         self._correct(corrected, "card_ruled", self.other_card(corrected))
@@ -227,7 +227,7 @@ class _Builder:
                 table=table, sheet=sheet.id, from_=act.now, by=author, approved_by=approver
             )
             world.counted(table, "opener", dealer, supervisor, pieces=PIECES)
-            floats.open_table(table=table, dealer=dealer, supervisor=supervisor, cage="C1")
+            table_floats.open_table(table=table, dealer=dealer, supervisor=supervisor, cage="C1")
 
     def _send(self, code: str, reports: list[dict[str, Any]]) -> None:
         """Post reports as their devices would, the camera's first."""
@@ -313,7 +313,7 @@ class _Builder:
         self._report(at, kind, round_id, data)
         cited = RoundEvent.objects.get(round=round_id, kind=kind, late=True)
         with self.act():
-            settle.correct(
+            settling.correct(
                 round_id, cites=[cited.id], acted_by=self.staff["S01"], approved_by=self.staff["M01"]
             )
 
@@ -321,11 +321,11 @@ class _Builder:
         """Two wagers of one wallet, the second after the wallet was asked to cover the first; a note is signed."""
         round_id = self._open_a_round()
         with self.act():
-            settle.cover(round_id)
+            settling.cover(round_id)
         self._bet(round_id, "w2", "p2")
         self._deal(round_id)
         with self.act() as act:
-            (told,) = settle.settle_rounds([round_id])
+            (told,) = settling.settle_rounds([round_id])
             device = Device.objects.select_related("table").get(code="PD06-terminal")
             session = TableSession.objects.get(table=device.table)
             people.sign(
@@ -345,7 +345,7 @@ class _Builder:
         self._bet(round_id, "w2", "p2", by=elsewhere.REF)
         self._deal(round_id)
         with self.act():
-            (told,) = settle.settle_rounds([round_id])
+            (told,) = settling.settle_rounds([round_id])
         assert told.outcome == "settled"
         while elsewhere.acknowledged():
             pass
@@ -366,13 +366,13 @@ class _Builder:
         """A round still played: a bet raised after its cover and covered again, one that the wallet refused, cards."""
         round_id = self._open_a_round()
         with self.act():
-            settle.cover(round_id)
+            settling.cover(round_id)
         self._report(
             "PD06", "bet_changed", round_id, {"wager": "w1", "stake": {"amount": 20_000, "currency": "THB"}}
         )
         self._bet(round_id, "w2", "p2", amount=10_000_000)
         with self.act():
-            settle.cover(round_id)
+            settling.cover(round_id)
         self._report("PD06", "bets_locked", round_id, {})
         self._report("PD06", "card_dealt", round_id, {"hand": "p1", "position": 1, "card": "KS"})
         return round_id
@@ -407,7 +407,7 @@ class _Builder:
         self._report("PD06", "card_dealt", round_id, {"hand": "p1", "position": 1, "card": "KS"})
         self._report("PD06", "round_closed", round_id, {})
         with self.act():
-            (told,) = settle.settle_rounds([round_id])
+            (told,) = settling.settle_rounds([round_id])
         assert told.outcome == "held"
         return round_id
 
@@ -428,9 +428,9 @@ class _Builder:
         with self.act():
             world.counted(table, "closer", self.staff["D01"], self.staff["S01"], pieces=PIECES)
             carried = (self.staff["S01"], self.staff["M01"])
-            floats.close_table(table=table, last_round=last, cage="C1", carried_over_by=carried)
+            table_floats.close_table(table=table, last_round=last, cage="C1", carried_over_by=carried)
         with self.act():
-            box = floats.Box(carried_by=self.staff["S01"], cage="C1")
+            box = table_floats.Box(carried_by=self.staff["S01"], cage="C1")
             world.counted(table, "drop", self.staff["M01"], self.staff["M02"], pieces={}, box=box)
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from audit import tasks
 from casino import events, people
 from casino.models import Person, Table
-from settlement import days, reconcile, reports, statements
+from settlement import days, reconciliation, reports, statements
 from settlement.days import shifts
 from settlement.models import Run
 
@@ -22,8 +22,10 @@ def write(*, manager: Person, supervisor: Person, auditors: tuple[Person, Person
     with _acting(manager):
         days.close_day(day=yesterday, by=manager)
     with _acting(manager):
-        run = reconcile.begin(kind=Run.Kind.ASKED, gaming_day=yesterday)
-    while reconcile.look_on(owner="built", now=timezone.now(), request_id="built", run=run.id) is not None:
+        run = reconciliation.begin(kind=Run.Kind.ASKED, gaming_day=yesterday)
+    while (
+        reconciliation.look_on(owner="built", now=timezone.now(), request_id="built", run=run.id) is not None
+    ):
         pass
     while tasks.compare_log():
         pass

@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from casino import events
 from casino.models import Person
-from settlement import external
-from settlement.external import Answers, calling, systems
-from settlement.external.sending import DONE, UNCLEAR, Answer
-from settlement.settle import cases, covering
+from settlement import external_wallets
+from settlement.external_wallets import Answers, calls, cashier_systems
+from settlement.external_wallets.call_attempt import DONE, UNCLEAR, Answer
+from settlement.settling import covering, round_inputs
 from settlement.webhooks import addresses, targets
 
 REF = "royal-A17"
@@ -24,11 +24,11 @@ def let_in(*, administrator: Person, manager: Person) -> None:
     url = "https://royal.example/wallets"
     with _acting():
         targets.approve(host="royal.example", port=443, ranges=[], by=administrator, approved_by=manager)
-        wanted = systems.Wanted(
+        wanted = cashier_systems.Wanted(
             code="royal", prefix="royal-", url=url, target=addresses.parse(url, demonstration=False),
             dialect="holds",
         )  # fmt: skip
-        systems.let_in(wanted, by=administrator, approved_by=manager)
+        cashier_systems.let_in(wanted, by=administrator, approved_by=manager)
 
 
 def covered(round_id: UUID, *, answer: Answer = YES) -> None:
@@ -36,18 +36,18 @@ def covered(round_id: UUID, *, answer: Answer = YES) -> None:
     with _acting():
         _, question = covering._set_aside(round_id)
     with _acting() as act:
-        cases.lock(round_id)
+        round_inputs.lock(round_id)
         answers = Answers(
             {kept.id: answer for kept in question.holds}, {call.id: answer for call in question.releases}
         )
-        external.take(question, answers, now=act.now)
+        external_wallets.take(question, answers, now=act.now)
 
 
 def acknowledged() -> int:
     """Let the system acknowledge what is due to it; return how much that was."""
     now = timezone.now()
-    claims = calling.claim(owner="built", now=now, room=9)
-    calling.finish([(claim, YES) for claim in claims], owner="built", now=now)
+    claims = calls.claim(owner="built", now=now, room=9)
+    calls.finish([(claim, YES) for claim in claims], owner="built", now=now)
     return len(claims)
 
 

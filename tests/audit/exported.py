@@ -18,9 +18,9 @@ from psycopg import sql
 
 from audit import dossier, merkle
 from audit.dossier import Dossier
-from audit.verify import reading, signing
-from audit.verify.reading import Export
-from audit.verify.signing import Key
+from audit.verify import export, signed_notes
+from audit.verify.export import Export
+from audit.verify.signed_notes import Key
 from casino import events, people
 from casino.events import Principal
 from casino.models import Person, Round
@@ -44,7 +44,7 @@ class Exported:
     kept: list[str]
 
     def json(self, story: str) -> bytes:
-        return member(self.zips[story], reading.JSON)
+        return member(self.zips[story], export.JSON)
 
     def content(self, story: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.json(story))["content"]
@@ -58,10 +58,10 @@ def member(packed: bytes, name: str) -> bytes:
 def receipted(content: dict[str, Any]) -> Export:
     """A content under an entry of its own, as whoever alters a dossier could make one: its hashes are right."""
     written = events.canonical(
-        {"v": 1, "action": "evidence.read", "data": {"sha256": reading.sha256(events.canonical(content))}}
+        {"v": 1, "action": "evidence.read", "data": {"sha256": export.sha256(events.canonical(content))}}
     )
     entry = {"bytes": written.decode(), "hash": merkle.leaf_hash(written).hex()}
-    return reading.of_json(events.canonical({"content": content, "entry": entry}))
+    return export.of_json(events.canonical({"content": content, "entry": entry}))
 
 
 @pytest.fixture(scope="session")
@@ -88,7 +88,7 @@ def exported(
             written = store.verifier_key("pokdeng")
             assert written is not None
             kept = [path.read_text() for path in sorted(store.folder.glob("*.note"))]
-            sizes = [signing.read(note).size for note in kept]
+            sizes = [signed_notes.read(note).size for note in kept]
             made = _dossiers(told, sizes)
             zips = {story: dossier.pack(one) for story, one in made.items()}
             plain = UUID(made["plain"].content["round"]["id"])
@@ -96,7 +96,7 @@ def exported(
         finally:
             house.use(before)
             house.drop(copy)
-    return Exported(zips, by_reader, signing.key_of(written), written, kept)
+    return Exported(zips, by_reader, signed_notes.key_of(written), written, kept)
 
 
 def _dossiers(told: dict[str, UUID], sizes: list[int]) -> dict[str, Dossier]:

@@ -12,7 +12,7 @@ from casino import cages, devices, events, people, tables
 from casino.events import Act
 from casino.models import Person
 from casino.people import Newcomer, Rights
-from settlement import cashier, floats
+from settlement import cashier, table_floats
 
 
 def write(*, administrator: Person, managers: tuple[Person, Person]) -> None:
@@ -39,7 +39,7 @@ def write(*, administrator: Person, managers: tuple[Person, Person]) -> None:
         for code in ("C8", "C9"):
             cages.add(code=code, by=by, approved_by=administrator)
     with _acting():
-        floats.end_table(table=tables.of_code("PD21"), by=by, approved_by=second)
+        table_floats.end_table(table=tables.of_code("PD21"), by=by, approved_by=second)
         cashier.end_cage(cage=cages.of_code("C9"), by=by, approved_by=second)
     with _acting():
         table = tables.of_code("PD20")

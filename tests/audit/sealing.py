@@ -14,7 +14,7 @@ from django.utils import timezone
 from audit import log, seal
 from audit.checkpoints import Store
 from audit.models import Checkpoint, Leaf, LogEntry
-from deploy.local import place
+from deploy.local import paths
 
 
 @contextmanager
@@ -23,7 +23,7 @@ def the_sealer() -> Iterator[None]:
     before = {key: connection.settings_dict[key] for key in ("USER", "PASSWORD")}
     connection.close()
     connection.settings_dict.update(
-        USER="pokdeng_sealer", PASSWORD=place.read("secrets.json")["pokdeng_sealer"]
+        USER="pokdeng_sealer", PASSWORD=paths.read("secrets.json")["pokdeng_sealer"]
     )
     try:
         yield

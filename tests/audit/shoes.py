@@ -6,10 +6,10 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from audit.figures.played import Alarm, Answer, Late, Played, PutRight, Seat, Stake, Steps, Tally
+from audit.statistics.round_sample import Alarm, Answer, Late, Played, PutRight, Seat, Stake, Steps, Tally
 from casino import cards as deck
 from settlement.rules import hands, lookup
-from settlement.rules.house import PRESETS, HouseRules
+from settlement.rules.house_rules import PRESETS, HouseRules
 
 RULES = PRESETS["seed_base"]
 NO_TIME = Steps(None, None, None, None, None)

@@ -9,7 +9,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from audit import books
+from audit import controls
 from audit.checkpoints import Store
 from tests import database
 from tests.database import House
@@ -53,8 +53,8 @@ def spoilt(superuser: Connection, outside: Store) -> Iterator[Connection]:
 
 
 def found(connection: Connection) -> list[tuple[str, str]]:
-    opened = books.Books(reader=connection, scope=books.Scope(None))
-    return [(id, finding.subject) for id, finding in books.check(opened, ids=books.built())]
+    opened = controls.Books(reader=connection, scope=controls.Scope(None))
+    return [(id, finding.subject) for id, finding in controls.check(opened, ids=controls.built())]
 
 
 def see_it_found(case: Case, spoilt: Connection, told: dict[str, UUID]) -> None:

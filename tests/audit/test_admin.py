@@ -15,13 +15,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from audit.admin import calendars, lists
-from audit.admin.lists import ReadOnly
+from audit.admin import calendars, read_only
+from audit.admin.read_only import ReadOnly
 from audit.models import LogEntry
 from casino import events, tables
 from casino.events import Fact, Principal
 from casino.models import Person, Table
-from settlement import floats
+from settlement import table_floats
 from tests import world
 from tests.world import acting
 
@@ -102,7 +102,7 @@ def test_balances_are_for_who_may_see_expected_and_not_while_a_table_is_counted(
     assert (statuses(watching), statuses(auditing)) == ({200}, {200})
     with acting():
         table = tables.add(code="PD07", currency="THB", camera=False)
-        floats.count(table=table, kind="opener", by=hired("D7", "dealer"), count=None)
+        table_floats.count(table=table, kind="opener", by=hired("D7", "dealer"), count=None)
     assert (statuses(watching), statuses(auditing)) == ({403}, {200})
     watching, auditing = (_client_of(hired(f"{role}-2", role)) for role in ("surveillance", "auditor"))
     assert (statuses(watching), statuses(auditing)) == ({403}, {403})
@@ -260,6 +260,6 @@ def test_a_year_a_month_and_a_day_end_where_the_next_begins(chosen: str, first: 
 
 def test_the_words_of_a_search_are_read_by_their_form() -> None:
     key = UUID("01890000-0000-7000-8000-000000000003")
-    assert list(lists._readings_of(str(key))) == [("word", str(key)), ("uuid", key)]
-    assert ("number", 12) in list(lists._readings_of("12"))
-    assert ("hash", b"\xab" * 32) in list(lists._readings_of("ab" * 32))
+    assert list(read_only._readings_of(str(key))) == [("word", str(key)), ("uuid", key)]
+    assert ("number", 12) in list(read_only._readings_of("12"))
+    assert ("hash", b"\xab" * 32) in list(read_only._readings_of("ab" * 32))

@@ -13,7 +13,7 @@ from django.core.exceptions import BadRequest
 from django.db.models import ForeignObjectRel, Model
 from django.test import Client, RequestFactory
 
-from audit.admin.lists import ReadOnly
+from audit.admin.read_only import ReadOnly
 from audit.models import LogEntry
 from casino.models import Person
 from tests.audit.test_admin import listed, signed_in

@@ -8,11 +8,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from audit.admin import lists
+from audit.admin import read_only
 from audit.models import Dispute, Flag, LogEntry
 from casino.models import Person, Round
 from tests.audit.conftest import Played
-from tests.audit.test_books import spoil
+from tests.audit.test_controls import spoil
 
 
 @pytest.fixture
@@ -94,8 +94,8 @@ def test_lists_are_in_the_language_of_whoever_reads_them(
 def test_times_are_those_of_the_property(auditor: Client) -> None:
     entry = LogEntry.objects.latest("id")
     page = auditor.get(reverse("admin:audit_logentry_changelist")).content.decode()
-    assert lists.moment(entry.recorded_at) in page
-    assert lists.moment(datetime(2026, 3, 1, 23, 30, tzinfo=UTC)) == "2026-03-02 06:30:00"
+    assert read_only.moment(entry.recorded_at) in page
+    assert read_only.moment(datetime(2026, 3, 1, 23, 30, tzinfo=UTC)) == "2026-03-02 06:30:00"
 
 
 def test_a_disputes_page_shows_proposals_and_the_decision(auditor: Client, played: Played) -> None:

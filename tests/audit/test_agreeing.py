@@ -14,7 +14,7 @@ from audit import tasks
 from audit.checkpoints import Store
 from audit.models import Checkpoint
 from casino import events
-from settlement import days, reconcile
+from settlement import days, reconciliation
 from settlement.models import Break, Chunk, Run
 from tests import world
 from tests.audit import sealing
@@ -45,7 +45,7 @@ def settled(store: Store) -> UUID:
 def compared(*, sealed_by: Store | None = None) -> Run:
     now = timezone.now()
     run = events.attempt(
-        lambda _: reconcile.begin(kind="asked", gaming_day=days.of(now), levels=("R5",), chunk_size=3),
+        lambda _: reconciliation.begin(kind="asked", gaming_day=days.of(now), levels=("R5",), chunk_size=3),
         actor=events.SERVICE,
         request_id="test",
         now=now,
@@ -75,12 +75,12 @@ def test_only_the_logs_own_worker_takes_chunks_of_the_log(settled: UUID) -> None
     compared()
     now = timezone.now()
     events.attempt(
-        lambda _: reconcile.begin(kind="asked", gaming_day=days.of(now), levels=("R5",)),
+        lambda _: reconciliation.begin(kind="asked", gaming_day=days.of(now), levels=("R5",)),
         actor=events.SERVICE,
         request_id="test",
         now=now,
     )
-    assert reconcile.look_on(owner="another", now=now, request_id="test") is None
+    assert reconciliation.look_on(owner="another", now=now, request_id="test") is None
 
 
 def test_an_entry_waits_for_its_leaf_for_a_while_and_not_longer(settled: UUID, settings: Any) -> None:

@@ -17,8 +17,8 @@ from audit.models import Flag, LogEntry
 from casino import cards as deck
 from casino import tables
 from casino.models import Person, Table
-from casino.refusals import Refusal
-from settlement import settle
+from casino.platform.refusals import Refusal
+from settlement import settling
 from settlement.rules import hands
 from tests.casino import telling
 from tests.casino.floor import statements
@@ -118,7 +118,7 @@ def test_while_a_deck_waits_to_be_counted_no_bets_are_covered() -> None:
     a_wallet("A17", 5_000)
     waiting = table.tell("bet w1 p1 100 account=player:A17", at=NOW + timedelta(minutes=21))
     with pytest.raises(Refusal, match="table_stopped"), act(now=NOW + timedelta(minutes=21)):
-        settle.cover(waiting)
+        settling.cover(waiting)
 
 
 def test_once_counted_the_deck_begins_anew_and_its_list_ends() -> None:

@@ -9,11 +9,11 @@ from statistics import NormalDist
 
 import pytest
 
-from audit.figures import cards, odds, pace, probability
-from audit.figures.probability import FourFold
+from audit.statistics import cards, odds, pace, probability
+from audit.statistics.probability import FourFold
 from casino import cards as deck
 from settlement.rules import hands, lookup
-from settlement.rules.house import PRESETS, HouseRules
+from settlement.rules.house_rules import PRESETS, HouseRules
 
 V, C = Fraction(17_415, 10_000), Fraction(647, 1_000)
 POK = 42 / 221

@@ -18,11 +18,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from audit import analytics, tasks
-from audit.analytics import reading
-from audit.figures.played import Late, PutRight, Seat
+from audit.analytics import day_reader
 from audit.models import Analysis, AnalysisResult, Flag, LogEntry
+from audit.statistics.round_sample import Late, PutRight, Seat
 from casino.models import Person
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import days
 from tests import world
 from tests.audit.test_analytics_decks import dealt, plays
@@ -53,7 +53,7 @@ def done(day: date = DAY, *, chunk: int = 500) -> dict[str, AnalysisResult]:
 
 
 def read(day: date = DAY) -> list[Any]:
-    return list(reading.played(day, reading.of_day(day)))
+    return list(day_reader.played(day, day_reader.of_day(day)))
 
 
 # -- rounds as the screens see them ------------------------------------------------------------------------
@@ -144,10 +144,10 @@ def test_mispay_on_the_layout() -> None:
 
 
 def settled_lines(round_id: UUID) -> list[Any]:
-    from settlement import settle
+    from settlement import settling
     from settlement.models import Line
 
-    return list(Line.objects.filter(settlement=settle.effective(round_id)))
+    return list(Line.objects.filter(settlement=settling.effective(round_id)))
 
 
 # -- a run -------------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ def test_killed_between_two_screens_the_rest_is_still_due(monkeypatch: pytest.Mo
     whole = {name: result.digest for name, result in done().items()}
     with taken_back():
         asked()
-        write, left = analytics.running._write, [3]
+        write, left = analytics.runs._write, [3]
 
         def dies(*given: Any, **more: Any) -> AnalysisResult:
             left[0] -= 1
@@ -216,7 +216,7 @@ def test_killed_between_two_screens_the_rest_is_still_due(monkeypatch: pytest.Mo
                 raise KeyboardInterrupt
             return write(*given, **more)
 
-        monkeypatch.setattr("audit.analytics.running._write", dies)
+        monkeypatch.setattr("audit.analytics.runs._write", dies)
         with pytest.raises(KeyboardInterrupt):
             done()
         monkeypatch.undo()
@@ -278,11 +278,11 @@ def test_what_goes_on_for_days_is_one_flag() -> None:
 
 def test_reading_takes_the_same_statements_for_few_rounds_and_for_many() -> None:
     an_evening()
-    ids = reading.of_day(DAY)
+    ids = day_reader.of_day(DAY)
     counts = []
     for some in (ids[:1], ids):
         with CaptureQueriesContext(connection) as ran:
-            list(reading.played(DAY, some))
+            list(day_reader.played(DAY, some))
         counts.append(len(ran))
     assert counts == [4, 4]
 

@@ -8,11 +8,11 @@ from datetime import date
 
 import pytest
 
-from audit.figures import cards, checks, decks, holds, late_bets, mispays, odds, pace, probability
-from audit.figures.played import Played, Steps
+from audit.statistics import cards, checks, decks, hold_bands, late_bets, mispays, odds, pace, probability
+from audit.statistics.round_sample import Played, Steps
 from casino import cards as deck
 from settlement.rules import hands, lookup
-from settlement.rules.house import PRESETS, Commission, DrawRule, HouseRules
+from settlement.rules.house_rules import PRESETS, Commission, DrawRule, HouseRules
 from tests.audit.shoes import (
     NO_TIME,
     RULES,
@@ -119,9 +119,9 @@ def test_a_card_seen_twice_in_a_round_is_listed() -> None:
 def test_sessions_of_fair_play_leave_their_band_once_in_twenty() -> None:
     scores = []
     for seed in range(60):
-        answer = seen_by(holds.Tally(), Shoe().rounds(200, seed=seed))
+        answer = seen_by(hold_bands.Tally(), Shoe().rounds(200, seed=seed))
         scores.append(float(next(row["z"] for row in answer.figures if row["group"] == "house")))
-    assert sum(abs(score) > holds.Z for score in scores) <= 8
+    assert sum(abs(score) > hold_bands.Z for score in scores) <= 8
     assert 0.7 < (sum(score**2 for score in scores) / len(scores)) ** 0.5 < 1.3
 
 
@@ -134,31 +134,31 @@ def test_a_leak_is_found_and_one_session_says_how_little_it_could_have_shown() -
 
     variance = float(probability.variance_of_round([1] * 6, own=odds.own(RULES), shared=odds.shared(RULES)))
     enough = round(2.5 * probability.rounds_for_leak(variance, 0.9, alpha=0.05, power=0.8))
-    found = seen_by(holds.Tally(), leaking(enough))
+    found = seen_by(hold_bands.Tally(), leaking(enough))
     assert {alarm.subject for alarm in flagged(found)} == {"house", "sessions/S-PD01", "tables/PD01"}
     assert found.power["leak_bp"]["house"] < 1_500
     assert found.expected == "0.15", "three tests at 0.05"
 
 
 def test_six_equal_hands_of_480_rounds_have_a_band_of_239_stakes() -> None:
-    answer = seen_by(holds.Tally(), Shoe().rounds(480, seed=4))
+    answer = seen_by(hold_bands.Tally(), Shoe().rounds(480, seed=4))
     (house,) = [row for row in answer.figures if row["group"] == "house"]
-    assert round(house["band"] / 10_000 / holds.Z * 2) == 239
+    assert round(house["band"] / 10_000 / hold_bands.Z * 2) == 239
     assert (house["stakes"], house["expected"]) == (480 * 6 * 10_000, 0)
 
 
 def test_what_is_to_be_expected_follows_from_the_thresholds_that_were_seen() -> None:
-    answer = seen_by(holds.Tally(), Shoe(draws_to=(4, 5)).rounds(300, seed=4))
+    answer = seen_by(hold_bands.Tally(), Shoe(draws_to=(4, 5)).rounds(300, seed=4))
     (house,) = [row for row in answer.figures if row["group"] == "house"]
-    mean = odds.moments(holds.paying(RULES), 4, 5).mean
+    mean = odds.moments(hold_bands.paying(RULES), 4, 5).mean
     assert house["expected"] == round(-mean * 300 * 6 * 10_000)
-    assert holds.threshold([(4, True), (5, False), (3, True), (5, True), (5, False)]) == 4
-    assert holds.threshold([]) is None
+    assert hold_bands.threshold([(4, True), (5, False), (3, True), (5, True), (5, False)]) == 4
+    assert hold_bands.threshold([]) is None
 
 
 def test_a_round_that_a_player_banked_is_no_hold() -> None:
     rounds = [replace(one, banked=True) for one in Shoe().rounds(150, seed=4)]
-    answer = seen_by(holds.Tally(), rounds)
+    answer = seen_by(hold_bands.Tally(), rounds)
     assert answer.sample == {"rounds": 0, "sessions": 0, "banked_by_players": 150}
 
 
@@ -166,8 +166,8 @@ def test_sheets_that_pay_alike_are_one() -> None:
     other = HouseRules(
         commission=Commission(rate_bp=500), player_draw=DrawRule(must_draw_to=4), early_check="none"
     )
-    assert holds.paying(other) == holds.paying(RULES)
-    assert holds.paying(PRESETS["seed_table"]) != holds.paying(RULES)
+    assert hold_bands.paying(other) == hold_bands.paying(RULES)
+    assert hold_bands.paying(PRESETS["seed_table"]) != hold_bands.paying(RULES)
 
 
 # -- mispays -----------------------------------------------------------------------------------------------
@@ -296,7 +296,7 @@ def test_what_a_check_is_worth_is_what_dealing_comes_to(
         guest = table.class_of((a, b, c) if count == 3 else (a, b))
         now.append(-table.outcomes[guest][table.class_of(two)][0])
         drawn.append(-table.outcomes[guest][table.class_of((*two, third))][0])
-    worth = checks.worth_of(holds.paying(RULES), low, high, suited, count, None)
+    worth = checks.worth_of(hold_bands.paying(RULES), low, high, suited, count, None)
     assert worth[0] / 1e6 == pytest.approx(sum(now) / len(now), abs=0.03)
     assert worth[1] / 1e6 == pytest.approx(sum(drawn) / len(drawn), abs=0.04)
 

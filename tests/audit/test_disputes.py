@@ -9,10 +9,10 @@ from uuid import uuid4
 import pytest
 
 from audit import disputes
-from audit.disputes import wording
+from audit.disputes import option_texts
 from audit.models import Dispute, Flag, Proposal
 from casino.models import Round
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement.rules import doubts
 from tests.audit.disputing import (
     CONTESTED,
@@ -282,7 +282,7 @@ def test_of_a_held_round_an_option_says_who_would_win_or_that_no_money_moves() -
 
 
 def test_every_reason_to_wait_has_its_words() -> None:
-    assert set(wording._WAITS) == set(doubts.REASONS)
+    assert set(option_texts._WAITS) == set(doubts.REASONS)
 
 
 def test_the_card_in_question_can_be_confirmed_although_every_feed_agrees() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from audit import disputes
-from casino.refusals import Refusal
-from settlement import settle
+from casino.platform.refusals import Refusal
+from settlement import settling
 from settlement.models import Settlement
 from tests.audit.disputing import (
     STANDS,
@@ -59,10 +59,10 @@ def test_a_decision_rules_a_bet_and_the_difference_is_paid() -> None:
     decision = decided(raised(round_id, subject="w1"), a_ruled_bet("w1", "p1", 300))
     assert (decision.outcome, lines_of(round_id)) == ("settled", {"w1": 300_00})
     assert money() == {table.bank: -300_00, table.guests: 300_00}
-    effective = settle.effective(round_id)
+    effective = settling.effective(round_id)
     assert effective is not None
     assert (effective.revision, effective.cites, effective.because) == (2, decision.events, decision.id)
-    findings = [(one.kind, one.subject) for one in settle.reviewed(round_id, effective)[1]]
+    findings = [(one.kind, one.subject) for one in settling.reviewed(round_id, effective)[1]]
     assert findings == [("bet_ruled", "w1"), ("late_bet", "w1")]
 
 
@@ -78,7 +78,7 @@ def test_a_bet_that_nobody_entered_can_be_decided_to_a_guests_wallet() -> None:
 def test_a_bet_decided_to_a_wallet_that_does_not_exist_comes_to_nothing_and_is_said_to() -> None:
     round_id = a_settled_round(a_table())
     facts = a_ruled_bet("w2", "p1", 50, account="player:NOBODY")
-    considered = settle.question(round_id).consider(facts)
+    considered = settling.question(round_id).consider(facts)
     assert [(line.wager, line.after) for line in considered.lines] == [("w1", 100_00)]
     decided(raised(round_id), facts)
     assert lines_of(round_id) == {"w1": 100_00}
@@ -143,5 +143,5 @@ def test_two_people_choose_cards_and_no_bets() -> None:
     dispute = raised(round_id)
     decided(dispute, STANDS)
     with floor.act(now=THEN):
-        settle.correct(round_id, cites=late, because=dispute.id)
+        settling.correct(round_id, cites=late, because=dispute.id)
     assert lines_of(round_id) == {"w1": 900_00}

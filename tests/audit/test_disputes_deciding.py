@@ -11,8 +11,8 @@ import pytest
 from audit import disputes
 from audit.models import Decision, Dispute, LogEntry, Proposal
 from casino.models import Round, RoundEvent
-from casino.refusals import Refusal
-from settlement import settle
+from casino.platform.refusals import Refusal
+from settlement import settling
 from settlement.models import Journal, Settlement
 from tests.audit.disputing import (
     CONTESTED,
@@ -57,7 +57,7 @@ def test_a_held_round_is_settled_by_the_card_that_was_chosen(card: str, net: int
     assert (standing(round_id), lines_of(round_id)) == ("settled", {"w1": net})
     assert money() == {table.bank: -net, table.guests: net}
     assert revisions(round_id) == [(1, "settled", decision.id)]
-    effective = settle.effective(round_id)
+    effective = settling.effective(round_id)
     assert effective is not None
     assert (decision.outcome, decision.settlement, effective.cites) == ("settled", effective.id, [])
 
@@ -136,7 +136,7 @@ def test_a_settled_round_gets_a_new_revision_that_cites_the_decision_and_moves_t
     decision = decided(raised(round_id), ruled("p1.2", "AD"))
 
     assert revisions(round_id) == [(1, "settled", None), (2, "settled", decision.id)]
-    effective = settle.effective(round_id)
+    effective = settling.effective(round_id)
     assert effective is not None
     assert (effective.cites, decision.settlement) == (decision.events, effective.id)
     assert (effective.acted_by, effective.approved_by) == (None, None)
@@ -191,7 +191,7 @@ def test_a_later_decision_stands_on_the_one_before() -> None:
     first.refresh_from_db()
     two = decided(raised(round_id, follows=first), ruled("dealer.2", "3D"))
 
-    effective = settle.effective(round_id)
+    effective = settling.effective(round_id)
     assert effective is not None
     assert (effective.revision, effective.cites) == (3, [*one.events, *two.events])
     assert money() == {table.bank: -100_00, table.guests: 100_00}
@@ -204,7 +204,7 @@ def test_a_late_read_counts_only_where_a_decision_says_so() -> None:
     table.tell("camera: p1.2 AD", round=round_id, at=THEN)
     assert lines_of(round_id) == {"w1": 100_00}
     decision = decided(raised(round_id, now=THEN), ruled("p1.2", "AD"))
-    effective = settle.effective(round_id)
+    effective = settling.effective(round_id)
     assert effective is not None
     assert (lines_of(round_id), effective.cites) == ({"w1": -100_00}, decision.events)
 
@@ -310,7 +310,7 @@ def test_what_was_decided_of_a_round_is_what_the_proposal_said_would_come_of_it(
     seconded(proposal, by=auditor("A02"))
 
     said = {line["wager"]: line["after"] for line in proposal.consequences["lines"]}
-    effective = settle.effective(round_id)
+    effective = settling.effective(round_id)
     assert effective is not None
     assert (said, proposal.consequences["house_net"]) == (lines_of(round_id), effective.house_net)
 

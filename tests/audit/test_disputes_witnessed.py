@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from audit import disputes, flags
 from audit.models import Dispute, Flag, LogEntry
 from casino.models import Round
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from tests import world
 from tests.audit.disputing import (
     CONTESTED,

@@ -17,10 +17,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from audit import dossier, merkle, verify
-from audit.dossier import page
+from audit.dossier import pdf
 from audit.models import LogEntry
-from audit.verify import building, checking, reading
-from audit.verify.reading import Failure
+from audit.verify import export as reading
+from audit.verify import pyz, steps
+from audit.verify.export import Failure
 from casino import events
 from casino.events import Fact
 from casino.models import Person, Round, TableSession
@@ -58,7 +59,7 @@ def test_a_dossier_is_one_zip_of_five_files_with_no_clock_in_it(exported: Export
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
         members = {name: archive.read(name) for name in MEMBERS}
         assert reading.manifest(members) == members["manifest.json"]
-        assert members["verify.pyz"] == building.build()
+        assert members["verify.pyz"] == pyz.build()
         assert members["dossier.pdf"].startswith(b"%PDF-")
         listed = json.loads(members["manifest.json"])
         assert listed["excluded"] == ["dossier.pdf"]
@@ -303,7 +304,7 @@ def test_the_house_makes_its_own_copy_on_its_machine(played: Played, tmp_path: P
     call_command("dossier", str(a_settled_round().id), "--to", str(path), stdout=io.StringIO())
     export = reading.read(path)
     assert export.content["reader"] == {"role": "service", "withheld": []}
-    checking.check(export)
+    steps.check(export)
     call_command("dossier", str(played.told["by_two"]), "--dispute", "--to", str(path), stdout=io.StringIO())
     assert reading.read(path).content["dispute"] is not None
     with pytest.raises(CommandError, match="no such thing"):
@@ -403,7 +404,7 @@ def test_a_dossier_of_an_altered_house_names_what_was_altered(
     path = tmp_path / "altered.zip"
     path.write_bytes(dossier.pack(made(events.SERVICE, settled.round_id)))
     with pytest.raises(Failure) as failure:
-        checking.check(reading.read(path))
+        steps.check(reading.read(path))
     assert f"{failure.value.step} {failure.value.row}".startswith(named), failure.value
 
 
@@ -430,7 +431,7 @@ def _alter(played: Played, statements: str) -> None:
 
 def test_the_page_shows_amounts_days_and_people_as_people_read_them(exported: Exported) -> None:
     content = exported.content("corrected")
-    shown = page._Page(content).shown()
+    shown = pdf._Page(content).shown()
     assert shown["title"] == ["โต๊ะ PD01", "Table PD01"]
     assert shown["number"] == str(content["round"]["number"])
     opened = next(fact for fact in shown["facts"] if fact[1] == "Opened")[2]
@@ -444,10 +445,10 @@ def test_the_page_shows_amounts_days_and_people_as_people_read_them(exported: Ex
 
 
 def test_every_event_a_device_may_report_has_its_word_on_the_page() -> None:
-    from audit.dossier.words import EVENTS
-    from casino.api import payloads
+    from audit.dossier.terms import EVENTS
+    from casino.api import event_payloads
 
-    assert set(EVENTS) == set(payloads.KINDS)
+    assert set(EVENTS) == set(event_payloads.KINDS)
 
 
 def test_what_people_typed_is_set_as_text_and_never_as_markup(exported: Exported) -> None:
@@ -456,14 +457,14 @@ def test_what_people_typed_is_set_as_text_and_never_as_markup(exported: Exported
     content["sheet"]["name"] = content["people"][0]["name"] = hostile
     content["events"][0]["data"]["reason"] = hostile
     made_at = timezone.now()
-    assert page.pdf(content, made_at=made_at) == page.pdf(content, made_at=made_at)
+    assert pdf.pdf(content, made_at=made_at) == pdf.pdf(content, made_at=made_at)
 
 
 def test_a_page_is_set_for_every_story(exported: Exported) -> None:
     for story in exported.zips:
         assert len(member(exported.zips[story], "dossier.pdf")) > 20_000
     assert tuple(MEMBERS) == verify.MEMBERS
-    assert page.fonts()
+    assert pdf.fonts()
 
 
 def test_a_supervisors_copy_is_read_under_their_own_name(exported: Exported) -> None:

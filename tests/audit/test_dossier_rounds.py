@@ -13,11 +13,10 @@ from django.conf import settings
 from django.utils import timezone
 
 from audit import dossier, flags
-from audit.verify import checking, reading, signing
-from audit.verify.reading import Failure
+from audit.verify import export, signed_notes, steps
+from audit.verify.export import Failure
 from casino import events
-from settlement import ledger
-from settlement.rules import sentences
+from settlement import explanations, ledger
 from tests.audit import sealing
 from tests.audit.exported import receipted
 from tests.settlement import floor
@@ -40,7 +39,7 @@ def checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checked:
             made = dossier.of_round(round_id)
         path = tmp_path / "dossier.zip"
         path.write_bytes(dossier.pack(made))
-        checking.check(reading.read(path), keys=[signing.key_of(store.verifier_key("pokdeng") or "")])
+        steps.check(export.read(path), keys=[signed_notes.key_of(store.verifier_key("pokdeng") or "")])
         content: dict[str, Any] = json.loads(made.json)["content"]
         return content
 
@@ -108,7 +107,7 @@ def test_a_round_held_by_missing_numbers_names_them(checked: Checked) -> None:
     assert f"{gap['source']} {gap['first']}–{gap['last']}" in content["held"][0]["en"]
     content["round"]["record"]["cards_seen"] += 1
     with pytest.raises(Failure, match="is held on another record than was sealed"):
-        checking.check(receipted(content))
+        steps.check(receipted(content))
 
 
 def test_a_round_that_is_still_played_has_its_dossier_too(checked: Checked) -> None:
@@ -158,7 +157,7 @@ def test_reads_that_differ_stand_side_by_side(checked: Checked) -> None:
 
 
 def test_every_kind_of_flag_that_can_be_raised_has_its_sentence() -> None:
-    assert flags.KINDS <= sentences.KINDS
+    assert flags.KINDS <= explanations.KINDS
 
 
 def test_a_sheet_that_came_into_force_later_judges_nothing_before(checked: Checked) -> None:

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from audit import exceptions, flags
+from audit import exception_report, flags
 from audit.models import Flag, LogEntry
 from casino import events, people
 from casino.models import Person
@@ -21,8 +21,8 @@ from tests.audit.conftest import Played
 
 def rows(*, action: str = "") -> list[dict[str, Any]]:
     since = timezone.now() - timedelta(days=2)
-    found = exceptions.report(since=since, until=timezone.now() + timedelta(minutes=1))
-    told = [dict(zip(exceptions.COLUMNS, row, strict=True)) for row in found]
+    found = exception_report.report(since=since, until=timezone.now() + timedelta(minutes=1))
+    told = [dict(zip(exception_report.COLUMNS, row, strict=True)) for row in found]
     return [row for row in told if action in ("", row["action"])]
 
 
@@ -95,7 +95,7 @@ def test_the_report_is_a_file_in_which_what_people_typed_is_text(played: Played)
     assert answer["Content-Disposition"].startswith(f'attachment; filename="exceptions-{day[:7]}-as-of-')
     text = b"".join(answer).decode("utf-8-sig")
     header, *lines = csv.reader(io.StringIO(text, newline=""))
-    assert tuple(header) == exceptions.COLUMNS
+    assert tuple(header) == exception_report.COLUMNS
     told = [dict(zip(header, line, strict=True)) for line in lines]
     assert any(row["reason"] == 'explained =HYPERLINK("http://x","y")' for row in told)
     assert not [cell for line in lines for cell in line if cell and cell[0] in "=+@"]

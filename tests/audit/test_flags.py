@@ -14,7 +14,8 @@ from audit import flags
 from casino import devices, events, rounds
 from casino.models import Device, Person
 from casino.rounds import Report
-from settlement.rules import conduct, sentences
+from settlement import explanations
+from settlement.rules import conduct
 from tests.audit import flagged
 from tests.casino.telling import TWO_HANDS
 from tests.database import House
@@ -462,12 +463,12 @@ def test_every_kind_that_a_round_shows_by_itself_was_raised_here(
 
 
 def test_every_kind_that_can_be_raised_has_its_sentences() -> None:
-    assert conduct.KINDS < flags.KINDS <= sentences.KINDS
+    assert conduct.KINDS < flags.KINDS <= explanations.KINDS
 
 
 def test_every_flag_can_be_said_with_what_it_holds(house_of_flags: tuple[Flagged, dict[str, str]]) -> None:
     found, _ = house_of_flags
     for (kind, subject), detail in found.items():
-        said = sentences.finding(kind, subject.partition("#")[2], detail, currency="THB")
+        said = explanations.finding(kind, subject.partition("#")[2], detail, currency="THB")
         assert said.th
         assert said.en

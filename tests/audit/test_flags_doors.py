@@ -10,7 +10,7 @@ from django.test import Client
 from audit import flags
 from audit.models import Flag
 from casino import people
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from tests.audit import flagged
 from tests.casino.floor import NOW, a_table
 

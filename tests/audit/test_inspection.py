@@ -10,26 +10,26 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from audit import books, inspection, tasks
-from audit.books import Books
-from audit.inspection import STANDING, Step
+from audit import controls, tasks
+from audit.controls import Books, along_the_log
+from audit.controls.along_the_log import STANDING, Step
 from audit.models import Discrepancy, Inspection, Leaf, LogEntry
 from casino import events
 from casino.models import Person
 from settlement.models import Line, Settlement
 from tests.audit.conftest import Played
-from tests.audit.test_books import spoil
+from tests.audit.test_controls import spoil
 
 LOOK = "look"
 
 
 def begun() -> Inspection:
     with events.act(actor=events.SERVICE, request_id=LOOK, now=timezone.now()):
-        return inspection.begin(now=timezone.now())
+        return along_the_log.begin(now=timezone.now())
 
 
-def look(*, name: str = STANDING, limit: int = inspection.MOST) -> Step:
-    return inspection.look_on(name=name, now=timezone.now(), request_id=LOOK, limit=limit)
+def look(*, name: str = STANDING, limit: int = along_the_log.MOST) -> Step:
+    return along_the_log.look_on(name=name, now=timezone.now(), request_id=LOOK, limit=limit)
 
 
 def command(*arguments: str) -> tuple[int, str]:
@@ -70,7 +70,7 @@ def test_ended_between_looking_and_writing_it_looks_there_again(
     before = Inspection.objects.get().position
 
     with monkeypatch.context() as ended:
-        ended.setattr(inspection, "_move", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        ended.setattr(along_the_log, "_move", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             look(limit=50)
 
@@ -83,15 +83,15 @@ def test_ended_between_looking_and_writing_it_looks_there_again(
 def test_two_that_look_at_the_same_leaves_write_once(played: Played, monkeypatch: pytest.MonkeyPatch) -> None:
     _worse_a_line(played)
     begun()
-    once = inspection._wrong
+    once = along_the_log._wrong
 
     def and_another(house: Books, leaves: object) -> object:
         with monkeypatch.context() as inner:
-            inner.setattr(inspection, "_wrong", once)
+            inner.setattr(along_the_log, "_wrong", once)
             look()
         return once(house, leaves)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(inspection, "_wrong", and_another)
+    monkeypatch.setattr(along_the_log, "_wrong", and_another)
     look()
 
     assert Inspection.objects.get().settlements == Settlement.objects.count()
@@ -205,6 +205,6 @@ def test_inspection_and_the_books_are_one_way_of_judging_again(played: Played) -
     _worse_a_line(played)
     begun()
     seen = {(id, finding.subject) for id, finding in look(limit=10_000).found}
-    with books.opened(scope=books.Scope(None)) as house:
-        found = {(id, finding.subject) for id, finding in books.check(house, ids=["I7"])}
+    with controls.opened(scope=controls.Scope(None)) as house:
+        found = {(id, finding.subject) for id, finding in controls.check(house, ids=["I7"])}
     assert found == {(id, subject) for id, subject in seen if id == "I7"} != set()

@@ -13,7 +13,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from audit import merkle, notes
+from audit import merkle, signed_notes
 from audit.checkpoints import Store
 from audit.models import Checkpoint, Leaf, LogEntry
 from casino import events
@@ -50,9 +50,9 @@ def proof_of(entry: LogEntry, client: Client) -> Any:
     return client.get(f"/api/v1/audit/entries/{entry.id}/proof")
 
 
-def follow(proof: dict[str, Any], *, key: str) -> notes.Head:
+def follow(proof: dict[str, Any], *, key: str) -> signed_notes.Head:
     """Check a proof as a stranger would, from its bytes to the signature."""
-    head = notes.check(proof["checkpoint"], key=key)
+    head = signed_notes.check(proof["checkpoint"], key=key)
     leaf = merkle.leaf_hash(proof["bytes"].encode())
     assert leaf.hex() == proof["hash"]
     merkle.check_inclusion(
@@ -213,7 +213,7 @@ def test_anybody_sees_that_the_tree_only_grew(store: Store) -> None:
     sizes = []
     for count in (1, 4, 8, 300):
         entries(count)
-        sizes.append(notes.read(sealing.sealed(store)).size)
+        sizes.append(signed_notes.read(sealing.sealed(store)).size)
     leaves = [bytes(leaf.leaf_hash) for leaf in Leaf.objects.order_by("index")]
     for old in sizes:
         for size in [size for size in sizes if size >= old]:

@@ -14,12 +14,12 @@ import pytest
 from django.db import connection
 from psycopg import sql
 
-from audit import merkle, notes, seal
+from audit import merkle, seal, signed_notes
 from audit.checkpoints import Store
 from audit.models import Checkpoint, Frontier, Leaf, LogEntry, Subtree
 from casino import events
 from casino.events import Fact
-from deploy.local import place
+from deploy.local import paths as place
 from tests.database import Connection
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -85,7 +85,7 @@ def store(tmp_path: Path) -> Store:
     return Store(folder=folder, key_file=tmp_path / "sealer" / "key")
 
 
-def sign(store: Store) -> notes.Head | None:
+def sign(store: Store) -> signed_notes.Head | None:
     with the_sealer():
         return seal.sign_checkpoint(store=store, now=NOW)
 
@@ -243,7 +243,7 @@ def test_a_checkpoint_is_signed_exported_and_checked_by_a_stranger(store: Store)
     key = store.verifier_key("pokdeng")
     assert exported is not None
     assert key is not None
-    assert notes.check(exported, key=key) == notes.Head("pokdeng", 3, merkle.root(leaves()))
+    assert signed_notes.check(exported, key=key) == signed_notes.Head("pokdeng", 3, merkle.root(leaves()))
     assert Checkpoint.objects.get().note == exported
     assert store.key_file.stat().st_mode & 0o777 == 0o400
     assert sign(store) is None, "with nothing new, nothing is signed"

@@ -154,13 +154,13 @@ def test_a_round_that_cannot_be_judged_is_a_flag_that_names_it_once() -> None:
 
 
 def test_a_table_whose_deck_cannot_be_watched_keeps_no_other_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from audit.analytics import watching
+    from audit.analytics import deck_watch
 
     good, bad = a_table("PD01"), a_table("PD02")
     for table in (good, bad):
         assert outcome(table.tell(TWO_HANDS + "close", at=timezone.now())) == "settled"
     looked_at: list[str] = []
-    shown = watching._shown
+    shown = deck_watch._shown
 
     def of(now: Any, *, only: str) -> Any:
         found = shown(now, only=only)
@@ -169,6 +169,6 @@ def test_a_table_whose_deck_cannot_be_watched_keeps_no_other_from_it(monkeypatch
         looked_at.extend(found)
         return found
 
-    monkeypatch.setattr(watching, "_shown", of)
+    monkeypatch.setattr(deck_watch, "_shown", of)
     tasks.watch_decks()
     assert (looked_at, aside()) == (["PD01"], [("watching decks", "tables/PD02", 1)])

@@ -18,22 +18,26 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from audit import notes, verify
+from audit import signed_notes, verify
 from audit.verify import (
-    building,
-    checking,
     command,
+    derivation,
     ed25519,
-    judged,
-    reading,
+    judgement,
+    log_proofs,
+    pyz,
     revisions,
-    sealed,
-    signing,
-    told,
+    steps,
 )
 from audit.verify import events as events_check
-from audit.verify.reading import Failure
-from settlement import settle
+from audit.verify import (
+    export as reading,
+)
+from audit.verify import (
+    signed_notes as verify_signed_notes,
+)
+from audit.verify.export import Failure
+from settlement import settling
 from tests.audit.exported import Exported, exported, member, receipted
 
 __all__ = ["exported"]
@@ -151,14 +155,20 @@ def test_what_is_no_point_or_is_written_a_second_way_is_not_read(written: bytes)
 
 def a_note(*, root: bytes = b"\x07" * 32, size: int = 12) -> tuple[str, str]:
     key = Ed25519PrivateKey.from_private_bytes(b"\x01" * 32)
-    written = notes.verifier_key("pokdeng", key.public_key().public_bytes_raw())
-    return notes.sign(notes.Head("pokdeng", size, root), name="pokdeng", key=key), written
+    written = signed_notes.verifier_key("pokdeng", key.public_key().public_bytes_raw())
+    return signed_notes.sign(signed_notes.Head("pokdeng", size, root), name="pokdeng", key=key), written
 
 
 def test_a_note_is_read_as_the_house_reads_it() -> None:
     note, key = a_note()
-    assert tuple(signing.signed(note, signing.key_of(key))) == ("pokdeng", 12, b"\x07" * 32)
-    assert signing.key_of(key).hash == notes.key_hash("pokdeng", signing.key_of(key).public)
+    assert tuple(verify_signed_notes.signed(note, verify_signed_notes.key_of(key))) == (
+        "pokdeng",
+        12,
+        b"\x07" * 32,
+    )
+    assert verify_signed_notes.key_of(key).hash == signed_notes.key_hash(
+        "pokdeng", verify_signed_notes.key_of(key).public
+    )
 
 
 def test_each_changed_byte_of_a_note_or_a_key_is_noticed() -> None:
@@ -166,13 +176,13 @@ def test_each_changed_byte_of_a_note_or_a_key_is_noticed() -> None:
     for place in range(len(note.encode())):
         spoilt = bytearray(note.encode())
         spoilt[place] ^= 1
-        with pytest.raises((signing.BadNote, UnicodeDecodeError)):
-            signing.signed(bytes(spoilt).decode(), signing.key_of(key))
+        with pytest.raises((verify_signed_notes.BadNote, UnicodeDecodeError)):
+            verify_signed_notes.signed(bytes(spoilt).decode(), verify_signed_notes.key_of(key))
     for place in range(len(key)):
         spoilt = bytearray(key.encode())
         spoilt[place] ^= 1
-        with pytest.raises((signing.BadNote, UnicodeDecodeError)):
-            signing.signed(note, signing.key_of(bytes(spoilt).decode()))
+        with pytest.raises((verify_signed_notes.BadNote, UnicodeDecodeError)):
+            verify_signed_notes.signed(note, verify_signed_notes.key_of(bytes(spoilt).decode()))
 
 
 ROOT = base64.b64encode(b"\x07" * 32).decode()
@@ -193,21 +203,25 @@ ROOT = base64.b64encode(b"\x07" * 32).decode()
 )
 def test_a_text_that_is_no_checkpoint_is_none_however_well_it_is_signed(text: str) -> None:
     key = Ed25519PrivateKey.from_private_bytes(b"\x01" * 32)
-    ours = signing.key_of(notes.verifier_key("pokdeng", key.public_key().public_bytes_raw()))
+    ours = verify_signed_notes.key_of(
+        signed_notes.verifier_key("pokdeng", key.public_key().public_bytes_raw())
+    )
     signature = base64.b64encode(ours.hash + key.sign(text.encode())).decode()
-    with pytest.raises(signing.BadNote):
-        signing.signed(f"{text}\n\N{EM DASH} pokdeng {signature}\n", ours)
+    with pytest.raises(verify_signed_notes.BadNote):
+        verify_signed_notes.signed(f"{text}\n\N{EM DASH} pokdeng {signature}\n", ours)
 
 
 def test_a_key_of_another_kind_or_length_is_none() -> None:
     name, key_hash, _ = a_note()[1].split("+", 2)
-    public = signing.key_of(a_note()[1]).public
+    public = verify_signed_notes.key_of(a_note()[1]).public
     for decoded in (b"\x02" + public, b"\x01" + public + b"\0", public, b""):
-        with pytest.raises(signing.BadNote):
-            signing.key_of(f"{name}+{key_hash}+{base64.b64encode(decoded).decode()}")
-    longer = signing.Key(name, public + b"\0")
-    with pytest.raises(signing.BadNote):
-        signing.key_of(f"{name}+{longer.hash.hex()}+{base64.b64encode(bytes([1]) + longer.public).decode()}")
+        with pytest.raises(verify_signed_notes.BadNote):
+            verify_signed_notes.key_of(f"{name}+{key_hash}+{base64.b64encode(decoded).decode()}")
+    longer = verify_signed_notes.Key(name, public + b"\0")
+    with pytest.raises(verify_signed_notes.BadNote):
+        verify_signed_notes.key_of(
+            f"{name}+{longer.hash.hex()}+{base64.b64encode(bytes([1]) + longer.public).decode()}"
+        )
 
 
 def test_base64_has_one_way_to_be_written() -> None:
@@ -215,8 +229,8 @@ def test_base64_has_one_way_to_be_written() -> None:
     head, _, last = note.rstrip("\n").rpartition(" ")
     decoded = base64.b64decode(last)
     other = last[:-2] + chr(ord(last[-2]) + 1) + last[-1] if last.endswith("=") else last + "===="
-    with pytest.raises(signing.BadNote):
-        signing.signed(f"{head} {other}\n", signing.key_of(key))
+    with pytest.raises(verify_signed_notes.BadNote):
+        verify_signed_notes.signed(f"{head} {other}\n", verify_signed_notes.key_of(key))
     assert len(decoded) == 68
 
 
@@ -227,7 +241,7 @@ def test_base64_has_one_way_to_be_written() -> None:
 def test_an_untouched_dossier_holds(exported: Exported, story: str, tmp_path: Path) -> None:
     packed = tmp_path / "dossier.zip"
     packed.write_bytes(exported.zips[story])
-    outcome = checking.check(reading.read(packed), keys=[exported.key])
+    outcome = steps.check(reading.read(packed), keys=[exported.key])
     assert [step.id for step in outcome.steps] == ["V1", "V2", "V3", "V4", "V5"]
     assert outcome.by_reader
     assert outcome.withheld == 0
@@ -249,16 +263,16 @@ def test_every_event_of_the_devices_is_bound_to_the_bytes_that_were_sent(exporte
 @pytest.mark.parametrize("badge", ["A01", "V01", "M01", "S01", "D01"])
 def test_each_readers_copy_holds_as_far_as_it_was_shown(exported: Exported, badge: str) -> None:
     export = reading.of_json(member(exported.by_reader[badge], reading.JSON))
-    outcome = checking.check(export, keys=[exported.key])
+    outcome = steps.check(export, keys=[exported.key])
     assert (outcome.withheld > 0) == (badge == "D01")
     assert ("withheld" in outcome.steps[0].found) == (badge == "D01")
 
 
 def test_lines_are_written_here_as_settlement_writes_them(exported: Exported) -> None:
-    assert told.LINE_FIELDS == settle.LINE_FIELDS
+    assert derivation.LINE_FIELDS == settling.LINE_FIELDS
     for story in STORIES:
         for revision in exported.content(story)["revisions"]:
-            assert settle.lines_sha256(revision["lines"]) == reading.sha256(
+            assert settling.lines_sha256(revision["lines"]) == reading.sha256(
                 reading.canonical(revision["lines"])
             )
 
@@ -302,7 +316,7 @@ def test_without_a_key_of_ones_own_nothing_is_verified(exported: Exported, stran
 
 def test_another_key_than_the_readers_fails(exported: Exported, stranger: Path) -> None:
     (stranger / "dossier.json").write_bytes(exported.json("plain"))
-    other = notes.verifier_key("pokdeng", Ed25519PrivateKey.generate().public_key().public_bytes_raw())
+    other = signed_notes.verifier_key("pokdeng", Ed25519PrivateKey.generate().public_key().public_bytes_raw())
     (stranger / "key").write_text(other)
     status, said = run(stranger, "dossier.json", "--key", "key")
     assert (status, said.splitlines()) == (1, ["FAILED V4: checkpoint: this key has not signed the note"])
@@ -324,7 +338,7 @@ def test_an_unpacked_folder_is_checked_as_well(exported: Exported, stranger: Pat
 
 def test_the_first_bad_row_is_named(exported: Exported, stranger: Path) -> None:
     content = exported.content("wallet")
-    content["revisions"][0]["lines"][0][told.LINE_FIELDS.index("net")] += 1
+    content["revisions"][0]["lines"][0][derivation.LINE_FIELDS.index("net")] += 1
     export = receipted(content)
     whole = {"content": export.content, "entry": export.entry}
     (stranger / "dossier.json").write_bytes(reading.canonical(whole))
@@ -351,15 +365,15 @@ def test_what_is_no_dossier_is_refused_in_words(stranger: Path, tmp_path: Path) 
 
 
 def test_the_file_is_built_of_the_products_own_sources_and_always_the_same(tmp_path: Path) -> None:
-    built = building.build()
-    assert built == building.build.__wrapped__()
+    built = pyz.build()
+    assert built == pyz.build.__wrapped__()
     with zipfile.ZipFile(io.BytesIO(built)) as archive:
         names = archive.namelist()
         for name in names[1:]:
-            assert archive.read(name) == (building.ROOT / name).read_bytes()
+            assert archive.read(name) == (pyz.ROOT / name).read_bytes()
     assert {
         "casino/cards.py",
-        "casino/record/story.py",
+        "casino/record/fold_events.py",
         "settlement/rules/payouts.py",
         "audit/merkle.py",
     } <= set(names)
@@ -419,7 +433,7 @@ def flipped(data: bytes, place: int) -> bytes:
 
 def fails(data: bytes, exported: Exported) -> bool:
     try:
-        checking.check(reading.of_json(data), keys=[exported.key])
+        steps.check(reading.of_json(data), keys=[exported.key])
     except Failure:
         return True
     return False
@@ -559,10 +573,10 @@ def in_step(content: dict[str, Any]) -> None:
     """Put right whatever follows from the events in the last revision."""
     from casino import record
 
-    rules = told.rules_of(content)
+    rules = derivation.rules_of(content)
     for revision in content["revisions"]:
-        found = told.record_of(content, revision)
-        verdict = told.judged(found, rules, revision["inputs"])
+        found = derivation.record_of(content, revision)
+        verdict = derivation.judged(found, rules, revision["inputs"])
         revision["record_sha256"] = reading.sha256(reading.canonical(record.to_json(found)))
         revision["lines"] = revisions.lines_of(verdict, table=content["round"]["table"])
         revision["house_net"] = verdict.house_net
@@ -579,7 +593,7 @@ def in_step(content: dict[str, Any]) -> None:
             for place, ((account, wager), amount) in enumerate(moves.items())
         ]
         content["round"]["record"] = record.to_json(found)
-    told.fill(content)
+    derivation.fill(content)
 
 
 def another_card(content: dict[str, Any]) -> None:
@@ -598,7 +612,7 @@ def the_first(kind: str, content: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-NET = told.LINE_FIELDS.index("net")
+NET = derivation.LINE_FIELDS.index("net")
 NEVER = "2026-01-01T00:00:00.000000Z"
 NOBODY = "00000000-0000-7000-8000-000000000000"
 NO_FLAG: dict[str, Any] = {
@@ -720,10 +734,10 @@ def test_what_was_touched_is_named_without_the_log_as_well(
     content = exported.content(story)
     for entry in content["entries"]:
         entry["bytes"] = None
-    checking.check(receipted(copy.deepcopy(content)), keys=[exported.key])
+    steps.check(receipted(copy.deepcopy(content)), keys=[exported.key])
     spoil(content)
     with pytest.raises(Failure) as failure:
-        checking.check(receipted(content), keys=[exported.key])
+        steps.check(receipted(content), keys=[exported.key])
     assert is_named(failure.value, named), failure.value
 
 
@@ -736,17 +750,17 @@ def test_a_held_round_is_judged_again_without_the_log_as_well(exported: Exported
         if row["kind"] == "bet_placed":
             row["data"]["owner"], row["sent"] = {"seat": 1}, None
     content["round"]["record"]["wagers"][0]["owner"] = {"seat": "1"}
-    told.fill(content)
-    checking.check(receipted(copy.deepcopy(content)), keys=[exported.key])
+    derivation.fill(content)
+    steps.check(receipted(copy.deepcopy(content)), keys=[exported.key])
     content["round"]["reasons"] = ["missing_card", "missing_banker"]
-    told.fill(content)
+    derivation.fill(content)
     with pytest.raises(Failure, match="judged again"):
-        checking.check(receipted(content), keys=[exported.key])
+        steps.check(receipted(content), keys=[exported.key])
 
 
 def test_a_fact_that_was_sealed_twice_is_named(exported: Exported) -> None:
     content = exported.content("plain")
-    entries, _ = sealed.entries(content)
+    entries, _ = log_proofs.entries(content)
     for check, action in (
         (events_check.are_as_sealed, "round.recorded"),
         (revisions.are_as_sealed, "round.settled"),
@@ -763,7 +777,7 @@ def test_another_keeper_of_a_wallet_than_was_settled_with_is_named(
 ) -> None:
     content = exported.content("elsewhere")
     revision = content["revisions"][0]
-    rules = told.rules_of(content)
+    rules = derivation.rules_of(content)
     revisions.check(content, revision, rules, before=[])
     revision["inputs"]["elsewhere"] = elsewhere
     with pytest.raises(Failure, match="account external:royal:PD06, judged again"):
@@ -777,42 +791,44 @@ def test_a_sheet_was_proposed_approved_and_put_in_force(exported: Exported, acti
         entry for entry in content["entries"] if f'"action":"{action}"' not in entry["bytes"]
     ]
     with pytest.raises(Failure) as failure:
-        checking.check(receipted(content), keys=[exported.key])
+        steps.check(receipted(content), keys=[exported.key])
     assert failure.value.row.startswith("sheet/")
 
 
 def test_another_sheet_in_force_at_the_opening_is_named(exported: Exported) -> None:
     content = exported.content("plain")
-    entries, _ = sealed.entries(content)
+    entries, _ = log_proofs.entries(content)
     later = next(entry for entry in entries if entry.action == "sheet.put_in_force")
     other = later._replace(said={**later.said, "data": {
         **later.data, "sha256": "0" * 64, "in_force_from": content["round"]["opened_at"]}})  # fmt: skip
     with pytest.raises(Failure, match="was in force when the round opened"):
-        judged.check(content, [other, *entries], log=True)
+        judgement.check(content, [other, *entries], log=True)
 
 
 def test_the_entry_of_a_copy_has_the_hash_of_its_bytes(exported: Exported) -> None:
     whole = json.loads(exported.json("plain"))
     whole["entry"]["hash"] = other_hash(whole["entry"]["hash"])
     with pytest.raises(Failure) as failure:
-        checking.check(reading.of_json(reading.canonical(whole)), keys=[exported.key])
+        steps.check(reading.of_json(reading.canonical(whole)), keys=[exported.key])
     assert (failure.value.step, failure.value.row) == ("V1", "entry")
 
 
 def test_an_export_that_names_no_key_needs_the_readers(exported: Exported) -> None:
     content = exported.content("plain")
     content["log"]["key"] = None
-    checking.check(receipted(content), keys=[exported.key])
+    steps.check(receipted(content), keys=[exported.key])
     with pytest.raises(Failure, match="names no key, and none was given"):
-        checking.check(receipted(content))
+        steps.check(receipted(content))
 
 
 def test_a_checkpoint_of_another_log_is_none_of_this_one(exported: Exported) -> None:
     key = Ed25519PrivateKey.from_private_bytes(b"\x01" * 32)
-    other = notes.sign(notes.Head("elsewhere", 1, b"\x09" * 32), name="pokdeng", key=key)
-    ours = signing.key_of(notes.verifier_key("pokdeng", key.public_key().public_bytes_raw()))
+    other = signed_notes.sign(signed_notes.Head("elsewhere", 1, b"\x09" * 32), name="pokdeng", key=key)
+    ours = verify_signed_notes.key_of(
+        signed_notes.verifier_key("pokdeng", key.public_key().public_bytes_raw())
+    )
     with pytest.raises(Failure, match="is of the log 'elsewhere'"):
-        checking.check(
+        steps.check(
             reading.of_json(exported.json("plain")), keys=[exported.key, ours], kept=[("mine", other)]
         )
 
@@ -824,10 +840,10 @@ def test_what_was_touched_is_named_even_under_a_new_entry(
     exported: Exported, what: str, story: str, spoil: Spoil, named: str
 ) -> None:
     content = exported.content(story)
-    checking.check(receipted(copy.deepcopy(content)), keys=[exported.key])
+    steps.check(receipted(copy.deepcopy(content)), keys=[exported.key])
     spoil(content)
     with pytest.raises(Failure) as failure:
-        checking.check(receipted(content), keys=[exported.key])
+        steps.check(receipted(content), keys=[exported.key])
     assert is_named(failure.value, named), failure.value
 
 
@@ -835,9 +851,9 @@ def test_what_no_seal_fixes_is_fixed_by_the_copys_own_entry(exported: Exported) 
     whole = json.loads(exported.json("plain"))
     whole["content"]["people"][0]["name"] = "Somebody Else"
     with pytest.raises(Failure, match="is not what the house's entry of this copy fixes"):
-        checking.check(reading.of_json(reading.canonical(whole)), keys=[exported.key])
+        steps.check(reading.of_json(reading.canonical(whole)), keys=[exported.key])
     receipted_again = receipted(whole["content"])
-    outcome = checking.check(receipted_again, keys=[exported.key])
+    outcome = steps.check(receipted_again, keys=[exported.key])
     assert outcome.receipt != json.loads(exported.json("plain"))["entry"]["hash"]
 
 
@@ -846,7 +862,7 @@ def test_without_the_log_a_dealers_copy_is_judged_again_all_the_same(exported: E
     content["revisions"][0]["journals"][0]["entries"][0]["amount"] += 5
     content["revisions"][0]["journals"][0]["entries"][1]["amount"] -= 5
     with pytest.raises(Failure) as failure:
-        checking.check(receipted(content), keys=[exported.key])
+        steps.check(receipted(content), keys=[exported.key])
     assert failure.value.row.startswith("revisions/1/w")
 
 
@@ -876,16 +892,18 @@ def test_a_checkpoint_that_cannot_be_compared_is_no_success(exported: Exported, 
     content["log"]["growth"] = []
     export = receipted(content)
     with pytest.raises(Failure, match=r"the proof from \d+ to \d+ leaves is not here"):
-        checking.check(export, keys=[exported.key], kept=[("mine", exported.kept[0])])
+        steps.check(export, keys=[exported.key], kept=[("mine", exported.kept[0])])
     proof = exported.content("plain")["log"]["growth"][0]
-    old, new = (signing.read(note) for note in (proof["checkpoint"], content["log"]["checkpoint"]))
-    answer = sealed.Growth(
+    old, new = (
+        verify_signed_notes.read(note) for note in (proof["checkpoint"], content["log"]["checkpoint"])
+    )
+    answer = log_proofs.Growth(
         "pokdeng", old.size, new.size, tuple(bytes.fromhex(node) for node in proof["proof"])
     )
     kept = [("mine", proof["checkpoint"])]
-    checking.check(export, keys=[exported.key], kept=kept, growth=[answer])
+    steps.check(export, keys=[exported.key], kept=kept, growth=[answer])
     with pytest.raises(Failure, match="did not only grow"):
-        checking.check(
+        steps.check(
             export, keys=[exported.key], kept=kept, growth=[answer._replace(proof=answer.proof[::-1])]
         )
 
@@ -895,11 +913,15 @@ def test_a_tree_that_was_rewritten_and_signed_with_the_real_key_is_found_by_a_ke
 ) -> None:
     """The house's own key signs another history of the same size: only what was kept outside tells."""
     key = Ed25519PrivateKey.from_private_bytes(b"\x01" * 32)
-    newest = signing.read(exported.content("plain")["log"]["checkpoint"])
-    other = notes.sign(notes.Head("pokdeng", newest.size, b"\x09" * 32), name="pokdeng", key=key)
-    ours = signing.key_of(notes.verifier_key("pokdeng", key.public_key().public_bytes_raw()))
+    newest = verify_signed_notes.read(exported.content("plain")["log"]["checkpoint"])
+    other = signed_notes.sign(
+        signed_notes.Head("pokdeng", newest.size, b"\x09" * 32), name="pokdeng", key=key
+    )
+    ours = verify_signed_notes.key_of(
+        signed_notes.verifier_key("pokdeng", key.public_key().public_bytes_raw())
+    )
     with pytest.raises(Failure, match="one of the two trees was rewritten"):
-        checking.check(
+        steps.check(
             reading.of_json(exported.json("plain")), keys=[exported.key, ours], kept=[("mine", other)]
         )
 
@@ -916,7 +938,9 @@ def test_the_houses_answer_about_growth_is_read_from_a_file(
     (mine,) = files(tmp_path, [growth["checkpoint"]])
     asked = ["dossier.json", "--key", exported.written_key, "--checkpoint", mine]
     assert run(stranger, *asked)[0] == 1
-    old, new = (signing.read(note).size for note in (growth["checkpoint"], content["log"]["checkpoint"]))
+    old, new = (
+        verify_signed_notes.read(note).size for note in (growth["checkpoint"], content["log"]["checkpoint"])
+    )
     answer = tmp_path / "growth.json"
     answer.write_text(json.dumps({"origin": "pokdeng", "from": old, "to": new, "proof": growth["proof"]}))
     assert run(stranger, *asked, "--consistency", str(answer))[0] == 0

@@ -14,7 +14,7 @@ from casino.models import Person, Table
 from settlement import cashier, days, statements
 from settlement.cashier import Cash
 from settlement.models import Account
-from settlement.statements import forms
+from settlement.statements import statement_values
 
 LINES = [{"denomination": 100_00, "pieces": 20}]
 
@@ -58,18 +58,18 @@ def _a_file_of_others(*, taken_by: Person, manager: Person) -> None:
         )  # fmt: skip
         begins, ends = days.bounds(today)
         lines = [
-            forms.Line(
+            statement_values.Line(
                 gaming_day=today, played=today, kind=kind, code="", journal="", entry=0, counter_account="", slip_no="",
                 round="", revision=None, reverses="", amount=amount, balance_after=0, happened_at=begins,
                 recorded_at=begins, reference=reference,
             )
             for kind, amount, reference in (("withdrawal", -1_00, "W1"), ("fee", -50, ""))
         ]  # fmt: skip
-        theirs = forms.Statement(
+        theirs = statement_values.Statement(
             id="built", account="player:A17:wallet", currency="THB", number=1, gaming_day=today, begins=begins,
             ends=ends, made_at=act.now, opening=1_50, closing=0, lines=tuple(lines),
         )  # fmt: skip
-        statements.take(statements.spreadsheet.written(theirs), form="csv", by=taken_by)
+        statements.take(statements.csv_format.written(theirs), form="csv", by=taken_by)
         wallet = Account.objects.get(code="player:A17:wallet")
         matched = statements.match(wallet, first_day=today, last_day=today)
         assert (matched.matched, matched.pending) == (2, 0), matched

@@ -24,7 +24,7 @@ from django.utils import timezone
 
 from audit.models import LogEntry
 from casino import devices, events, rounds, tables
-from casino.api import payloads, strict_json
+from casino.api import event_payloads, strict_json
 from casino.models import Appointment, Device, Person, RefusedEvent, Round, RoundEvent, Table, TableSession
 
 NOW = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
@@ -115,7 +115,7 @@ class Teller:
     ) -> list[rounds.Answer]:
         """Have them recorded as one batch, as the door would; return the answers."""
         read = strict_json.read(json.dumps(sent).encode())
-        reports = [payloads.report_of(event, device=self.device) for event in read]
+        reports = [event_payloads.report_of(event, device=self.device) for event in read]
         with act(now=now):
             return rounds.append(device=self.device, reports=reports, sent_at=sent_at)
 

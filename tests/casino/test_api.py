@@ -13,8 +13,9 @@ from django.test import Client
 from django.utils import timezone
 
 from audit.models import LogEntry
-from casino import refusals, tables
+from casino import tables
 from casino.models import Device, Duty, Person, Round, RoundEvent, Signature, Table, TableSession
+from casino.platform import refusals
 from tests.casino.floor import (
     BATCH,
     NOW,

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from casino import cells
+from casino.platform import csv_cells
 
 HOSTILE = [
     '=HYPERLINK("http://x")',
@@ -30,23 +30,23 @@ def read(text: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_text_that_begins_as_a_formula_gets_an_apostrophe(text: str) -> None:
-    ((shown,),) = read(cells.cell(text))
+    ((shown,),) = read(csv_cells.cell(text))
     assert shown == "'" + text.replace("\0", "␀")
 
 
 def test_a_negative_amount_stays_a_number_and_its_text_does_not() -> None:
-    assert cells.cell(-30000) == "-30000"
-    assert cells.cell("-30000") == '"\'-30000"'
-    assert cells.cell(True) == "1"
+    assert csv_cells.cell(-30000) == "-30000"
+    assert csv_cells.cell("-30000") == '"\'-30000"'
+    assert csv_cells.cell(True) == "1"
 
 
 def test_a_line_is_written_as_rfc_4180_says_and_read_back_the_same() -> None:
     row = ['a "quote"', "a,comma", "two\r\nlines", ";=1+1", "ไทย", ""]
-    (line,) = cells.lines([row])
+    (line,) = csv_cells.lines([row])
     assert line.endswith("\r\n")
     assert line.startswith('"a ""quote""","a,comma",')
     assert read(line) == [row]
 
 
 def test_nothing_is_an_empty_cell_and_no_text_of_length_nothing() -> None:
-    assert list(cells.lines([(None, "", 0)])) == [',"",0\r\n']
+    assert list(csv_cells.lines([(None, "", 0)])) == [',"",0\r\n']

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from audit.models import LogEntry
 from casino import devices, rounds
 from casino.models import Device, GapWaiver, Round
+from casino.platform.refusals import Refusal
 from casino.record import Gap
-from casino.refusals import Refusal
 from tests.casino.floor import (
     NOW,
     Floor,

@@ -17,7 +17,7 @@ from audit.models import LogEntry
 from casino import keys
 from casino.keys import Wanted
 from casino.models import ApiKey, Person, StoredAnswer
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement.models import Account
 from tests import world
 from tests.casino.floor import told

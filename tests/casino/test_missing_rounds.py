@@ -9,10 +9,10 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from audit.books import Books, Scope, numbering
+from audit.controls import Books, Scope, round_numbers
 from casino import tables
 from casino.models import Person, RoundEvent, RoundWaiver
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from tests.casino.floor import (
     NOW,
     PIN,
@@ -40,7 +40,7 @@ def wrong_in_the_books() -> list[str]:
     """What I10 finds of numbers."""
     connection.ensure_connection()
     books = Books(reader=connection.connection, scope=Scope(None))
-    sweeps = (numbering.numbered_once, numbering.numbers_without_holes)
+    sweeps = (round_numbers.numbered_once, round_numbers.numbers_without_holes)
     return [one.found for sweep in sweeps for one in sweep(books)]
 
 

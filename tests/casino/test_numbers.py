@@ -11,7 +11,8 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from audit.books import Books, Scope, recorded, witnessed
+from audit.controls import Books, Scope, log_facts
+from audit.controls import recorded_events as recorded
 from casino import devices
 from casino.events import uuid7
 from casino.models import Appointment, Device, RefusedEvent, Round, RoundEvent
@@ -39,9 +40,9 @@ SWEEPS = (
     recorded.not_settled_over_a_gap,
     recorded.reported_by_its_tables_device,
     recorded.signed_by_another_with_the_right,
-    witnessed.sweep(witnessed.EVENTS),
-    witnessed.sweep(witnessed.REFUSED),
-    witnessed.stored_as_told,
+    log_facts.sweep(log_facts.EVENTS),
+    log_facts.sweep(log_facts.REFUSED),
+    log_facts.stored_as_told,
 )
 
 
@@ -154,7 +155,7 @@ def test_the_books_are_checked_whatever_numbers_are_stored(with_the_last_number:
 
 
 def test_a_sweep_that_cannot_be_computed_is_a_line_of_the_books_and_the_others_go_on() -> None:
-    from audit import books
+    from audit import controls as books
 
     def overflowing(read: Books) -> Iterator[Any]:
         yield from read.rows("SELECT 9223372036854775807 + device_seq FROM casino_roundevent")

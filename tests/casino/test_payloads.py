@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from casino.api import payloads, strict_json
+from casino.api import event_payloads, strict_json
 from casino.models import Device
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from casino.rounds import Report
 from tests.timing import least_seconds
 
@@ -95,7 +95,7 @@ def envelope(kind: str, data: Any, **more: Any) -> dict[str, Any]:
 
 
 def read(kind: str, data: Any, **more: Any) -> Report:
-    return payloads.report_of(envelope(kind, data, **more), device=TABLET)
+    return event_payloads.report_of(envelope(kind, data, **more), device=TABLET)
 
 
 def refused(kind: str, data: Any, **more: Any) -> tuple[str, str]:
@@ -107,7 +107,7 @@ def refused(kind: str, data: Any, **more: Any) -> tuple[str, str]:
 
 
 def test_every_kind_of_event_is_written_here() -> None:
-    assert set(WRITTEN) == set(payloads.KINDS)
+    assert set(WRITTEN) == set(event_payloads.KINDS)
 
 
 @pytest.mark.parametrize("kind", WRITTEN)
@@ -127,7 +127,7 @@ def test_an_event_with_a_field_too_many_is_refused_by_its_name(kind: str) -> Non
 
 @pytest.mark.parametrize("kind", WRITTEN)
 def test_an_event_with_a_field_too_few_is_refused_by_its_name(kind: str) -> None:
-    needed = [name for name, (_, must) in payloads.KINDS[kind].items() if must]
+    needed = [name for name, (_, must) in event_payloads.KINDS[kind].items() if must]
     for name in needed:
         data = {key: value for key, value in WRITTEN[kind][0].items() if key != name}
         assert refused(kind, data) == ("missing_field", f"data.{name}")
@@ -253,7 +253,7 @@ def test_a_device_cannot_use_up_anothers_number(source: Any) -> None:
 
 @pytest.mark.parametrize("not_an_event", [None, 7, "note", [], [{}]])
 def test_what_is_no_object_is_no_event(not_an_event: Any) -> None:
-    report = payloads.report_of(not_an_event, device=TABLET)
+    report = event_payloads.report_of(not_an_event, device=TABLET)
     assert report.refusal is not None
     assert (report.refusal.code, report.seq) == ("malformed", 0)
 
@@ -267,23 +267,23 @@ def test_the_hash_is_of_everything_but_the_id_in_whatever_order_it_was_written()
     event = envelope("note", {"text": "so", "kind": "table"})
     backwards = json.loads(json.dumps(dict(reversed(event.items()))))
 
-    first = payloads.report_of(event, device=TABLET).sha256
-    assert payloads.report_of(backwards | {"id": "another"}, device=TABLET).sha256 == first
+    first = event_payloads.report_of(event, device=TABLET).sha256
+    assert event_payloads.report_of(backwards | {"id": "another"}, device=TABLET).sha256 == first
     changed = [
         event | {"time": "2026-03-01T14:00:00.124Z"}, event | {"sequence": "8"}, event | {"extra": 1},
         event | {"data": {"text": "so"}}, event | {"person": str(uuid4())},
     ]  # fmt: skip
-    assert first not in [payloads.report_of(other, device=TABLET).sha256 for other in changed]
+    assert first not in [event_payloads.report_of(other, device=TABLET).sha256 for other in changed]
 
 
 def test_a_signature_binds_type_subject_and_data_and_nothing_else() -> None:
     ruling = envelope("card_ruled", WRITTEN["card_ruled"][0])
-    bound = payloads.report_of(ruling, device=TABLET).content_sha256
+    bound = event_payloads.report_of(ruling, device=TABLET).content_sha256
 
-    assert bound == payloads.content_sha256(ruling["type"], ruling["subject"], ruling["data"])
-    assert bound == payloads.report_of(ruling | {"sequence": "8"}, device=TABLET).content_sha256
+    assert bound == event_payloads.content_sha256(ruling["type"], ruling["subject"], ruling["data"])
+    assert bound == event_payloads.report_of(ruling | {"sequence": "8"}, device=TABLET).content_sha256
     other = ruling | {"data": WRITTEN["card_ruled"][0] | {"card": "3D"}}
-    assert bound != payloads.report_of(other, device=TABLET).content_sha256
+    assert bound != event_payloads.report_of(other, device=TABLET).content_sha256
 
 
 # -- reading a body -----------------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ def test_a_body_is_read_as_any_reader_would(value: Any, ascii_only: bool) -> Non
 def test_whatever_bytes_are_sent_they_are_read_or_refused(body: bytes) -> None:
     value, code = read_or_refused(body)
     assert code in ("", "malformed")
-    payloads.report_of(value, device=TABLET)
+    event_payloads.report_of(value, device=TABLET)
 
 
 @given(
@@ -327,7 +327,7 @@ def test_whatever_an_event_says_it_is_read_or_refused_by_a_known_code(event: Any
         envelope("card_dealt", data),
         envelope("note", {}) | event,
     ):
-        report = payloads.report_of(written, device=TABLET)
+        report = event_payloads.report_of(written, device=TABLET)
         assert report.refusal is None or report.refusal.code in (
             "malformed", "missing_field", "unknown_field", "invalid_value",
         )  # fmt: skip

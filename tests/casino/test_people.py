@@ -9,7 +9,7 @@ from casino import devices, keys, people, tables
 from casino.events import NOBODY, SERVICE
 from casino.models import Duty, Person, Role, Signature
 from casino.people import DUTY, RIGHTS
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from tests.casino.floor import NOW, PASSWORD, PIN, a_person, a_table, act, statements
 
 # -- rights -------------------------------------------------------------------------------------------------

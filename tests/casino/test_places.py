@@ -11,8 +11,8 @@ import pytest
 from audit.models import LogEntry
 from casino import cages, people, tables
 from casino.models import Cage, Person, Table
-from casino.refusals import Refusal
-from settlement import cashier, floats, ledger
+from casino.platform.refusals import Refusal
+from settlement import cashier, ledger, table_floats
 from settlement.cashier import Cash
 from settlement.models import Account, CashAct
 from tests import world
@@ -142,10 +142,10 @@ def test_a_table_ends_closed_counted_and_empty(desk: AtCage, managers: tuple[Per
     left = world.FLOAT | {10_000: world.FLOAT[10_000] - 20}
     with world.acting():
         world.counted(at.table, "closer", at.dealer, at.supervisor, pieces=left)
-        floats.close_table(table=at.table, last_round=0, cage="C1")
+        table_floats.close_table(table=at.table, last_round=0, cage="C1")
     assert end() == (409, "table_not_empty"), "its box was not counted"
     with world.acting():
-        box = floats.Box(carried_by=at.supervisor, cage="C1")
+        box = table_floats.Box(carried_by=at.supervisor, cage="C1")
         world.counted(at.table, "drop", *managers, pieces={100_00: 20}, box=box)
     assert end()[0] == 200
 
@@ -192,7 +192,7 @@ def test_nothing_moves_at_a_cage_that_nobody_added(desk: AtCage, managers: tuple
         lambda: cashier.withdraw(ref="A17", amount=1, cage="ZZ", document="1"),
         lambda: cashier.exchange(cage="ZZ", direction="sell", cash=Cash(2_000_00, lines=NOTES), key="1"),
         lambda: cashier.stock(cage="ZZ", amount=1, document="1"),
-        lambda: floats.close_table(table=at.table, last_round=0, cage="ZZ"),
+        lambda: table_floats.close_table(table=at.table, last_round=0, cage="ZZ"),
     ):
         with pytest.raises(Refusal, match="unknown_cage"), world.acting():
             move()

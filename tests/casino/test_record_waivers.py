@@ -6,14 +6,14 @@ import pytest
 
 from casino import record
 from casino.record import CheckInDoubt, RoundRecord
-from settlement.rules import doubts, house, payouts
-from settlement.rules.house import HouseRules
+from settlement.rules import doubts, house_rules, payouts
+from settlement.rules.house_rules import HouseRules
 from tests.casino.telling import TWO_HANDS, events_of, faces, flagged, hand_of, told
 
-SEED_BASE = house.PRESETS["seed_base"]
-CAMERA = house.from_options("seed_base", {"requires": {"camera": True}})
-DECLARED = house.from_options("seed_base", {"requires": {"declared_result": True}})
-BANKED = house.from_options("seed_base", {"banker": "player"})
+SEED_BASE = house_rules.PRESETS["seed_base"]
+CAMERA = house_rules.from_options("seed_base", {"requires": {"camera": True}})
+DECLARED = house_rules.from_options("seed_base", {"requires": {"declared_result": True}})
+BANKED = house_rules.from_options("seed_base", {"banker": "player"})
 
 
 def held(text: str, sheet: HouseRules = SEED_BASE) -> list[str]:
@@ -109,13 +109,13 @@ def test_a_number_that_jumps_is_held_until_it_is_waived_or_the_round_is_voided()
 
 
 def test_a_terminals_waiver_covers_what_cameras_read_whenever_that_arrives() -> None:
-    sheet = house.from_options("seed_base", {"feed_lead": "camera"})
+    sheet = house_rules.from_options("seed_base", {"feed_lead": "camera"})
     played = f"{TWO_HANDS} \n declare w1=-1 \n waive declared_differs signed \n close"
     assert held(f"{played} \n camera: p1 3S 4D", sheet) == []
 
 
 def test_a_pages_waiver_does_not_cover_a_judgement_that_a_camera_makes_later() -> None:
-    sheet = house.from_options("seed_base", {"feed_lead": "camera"})
+    sheet = house_rules.from_options("seed_base", {"feed_lead": "camera"})
     played = f"{TWO_HANDS} \n declare w1=-1 \n close \n page: waive declared_differs"
     assert held(played, sheet) == []
     assert held(f"{played} \n camera: p1.1 4S", sheet) == ["declared_differs"]

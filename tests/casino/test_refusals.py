@@ -9,19 +9,19 @@ from http import HTTPStatus
 
 import pytest
 
-from casino import refusals
-from casino.refusals import Refusal
-from deploy.local import place
+from casino.platform import refusals
+from casino.platform.refusals import Refusal
+from deploy.local import paths
 
 PRODUCT = [
     path
     for package in ("casino", "settlement", "audit", "deploy")
-    for path in sorted((place.CLONE / package).rglob("*.py"))
+    for path in sorted((paths.CLONE / package).rglob("*.py"))
 ]
 # Each module adds its own codes when it is imported.
 for path in PRODUCT:
     if "refusals.register(" in path.read_text():
-        name = ".".join(path.relative_to(place.CLONE).with_suffix("").parts)
+        name = ".".join(path.relative_to(paths.CLONE).with_suffix("").parts)
         importlib.import_module(name.removesuffix(".__init__"))
 
 THAI = re.compile(r"[\u0e00-\u0e7f]")
@@ -57,7 +57,7 @@ def test_a_refusal_nobody_registered_cannot_be_raised() -> None:
 def test_whatever_the_service_refuses_with_is_registered() -> None:
     """Also where no test goes: each refusal that the code spells out."""
     spelt = {
-        (node.args[0].value, str(path.relative_to(place.CLONE)))
+        (node.args[0].value, str(path.relative_to(paths.CLONE)))
         for path in PRODUCT
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Refusal"

@@ -16,7 +16,7 @@ from audit.models import LogEntry
 from casino import people
 from casino.models import Appointment, Person
 from casino.people import Rights
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import tasks
 from tests import world
 from tests.casino.floor import told

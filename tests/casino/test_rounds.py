@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from audit.models import LogEntry
 from casino import devices, events, people, rounds, tables
-from casino.api import payloads
+from casino.api import event_payloads
 from casino.models import Device, Person, RefusedEvent, Round, RoundEvent, TableSession
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from tests.casino.floor import (
     NOW,
     Floor,
@@ -96,7 +96,7 @@ def test_a_used_number_with_other_contents_is_refused_and_kept_as_evidence_once(
 
     assert RoundEvent.objects.get().payload["card"] == "9S"
     kept = RefusedEvent.objects.get()
-    report = payloads.report_of(other, device=floor.tablet.device)
+    report = event_payloads.report_of(other, device=floor.tablet.device)
     assert (kept.device_seq, kept.code, kept.claims, bytes(kept.sha256), kept.round_id) == (
         1, "sequence_reused", False, report.sha256, round,
     )  # fmt: skip
@@ -394,7 +394,7 @@ def signature_of(floor: Floor, person: Person, event: dict[str, Any]) -> dict[st
             person=person,
             device=floor.tablet.device,
             session=TableSession.objects.get(table=floor.table, closed_at=None),
-            sha256=payloads.content_sha256(event["type"], event["subject"], event["data"]),
+            sha256=event_payloads.content_sha256(event["type"], event["subject"], event["data"]),
             now=NOW,
         )
     return event | {"signature": str(given.id)}
@@ -684,7 +684,7 @@ def test_a_batch_is_one_entry_for_each_round_it_touches_with_the_hash_of_every_e
     floor.tablet.hears(*sent)
 
     entries = list(LogEntry.objects.order_by("id")[before:])
-    hashes = [payloads.report_of(event, device=floor.tablet.device).sha256.hex() for event in sent]
+    hashes = [event_payloads.report_of(event, device=floor.tablet.device).sha256.hex() for event in sent]
     assert [(entry.action, entry.round) for entry in entries] == [
         ("round.recorded", first),
         ("round.recorded", second),

@@ -10,7 +10,7 @@ from django.db import IntegrityError
 from audit.models import LogEntry
 from casino import tables
 from casino.models import Duty, Person, Round, Table, TableSession
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from tests.casino.floor import (
     NOW,
     Floor,

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from audit.models import LogEntry
 from casino import people
 from casino.models import FailedSignIn, Person, WrongTries
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from casino.tasks import tell_failures
 from tests.casino.floor import NOW, PASSWORD, PIN, Floor, a_person, a_table, act
 from tests.settlement.books import taken_back

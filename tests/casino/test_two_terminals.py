@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from audit.books import Books, Scope, recorded, witnessed
+from audit.controls import Books, Scope, log_facts, recorded_events
 from casino import rounds
 from casino.models import Device, RefusedEvent, Round, RoundEvent
 from tests.casino.floor import (
@@ -57,12 +57,12 @@ def nothing_is_lost(*told: tuple[Teller, list[dict[str, Any]]]) -> bool:
     connection.ensure_connection()
     books = Books(reader=connection.connection, scope=Scope(None))
     sweeps = (
-        recorded.events_without_holes,
-        recorded.every_number_accounted_for,
-        recorded.reported_by_its_tables_device,
-        witnessed.sweep(witnessed.EVENTS),
-        witnessed.sweep(witnessed.REFUSED),
-        witnessed.stored_as_told,
+        recorded_events.events_without_holes,
+        recorded_events.every_number_accounted_for,
+        recorded_events.reported_by_its_tables_device,
+        log_facts.sweep(log_facts.EVENTS),
+        log_facts.sweep(log_facts.REFUSED),
+        log_facts.stored_as_told,
     )
     assert [(one.subject, one.found) for sweep in sweeps for one in sweep(books)] == []
     return True

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from casino import values
+from casino.platform import values
 
 NOW = datetime(2026, 12, 1, 6, 10, tzinfo=UTC)
 

@@ -11,7 +11,7 @@ from rest_framework import serializers
 
 from casino.api import problems, wording
 from casino.api.shapes import Day, Id, Instant, Money, Number, OneOf, Query, Shape, Whole
-from deploy.local import place
+from deploy.local import paths
 
 
 class Given(Shape):
@@ -104,7 +104,7 @@ def own_words() -> set[str]:
     """Every sentence that a shape says in its own words."""
     found = set()
     for folder in ("casino", "settlement", "audit"):
-        for path in (place.CLONE / folder).rglob("api/*.py"):
+        for path in (paths.CLONE / folder).rglob("api/*.py"):
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Call) and ast.unparse(node.func) == "serializers.ValidationError":
                     found |= {

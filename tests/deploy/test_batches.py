@@ -8,9 +8,9 @@ from collections import Counter
 
 import pytest
 
-from deploy.recordings import batches, tape
+from deploy.recordings import batches, recording
 from deploy.recordings.batches import Batch
-from deploy.recordings.tape import Ask, Delivery, Line
+from deploy.recordings.recording import Ask, Delivery, Line
 from tests.cases import NIGHT
 from tests.journeys import second
 
@@ -18,7 +18,7 @@ SEEDS = ["1", "2", "a night of storms"]
 
 
 def a_night() -> dict[str, list[Line]]:
-    return tape.read(NIGHT)
+    return recording.read(NIGHT)
 
 
 def sent(steps: list[batches.Step]) -> list[Delivery]:
@@ -130,7 +130,9 @@ def test_the_same_seed_makes_the_same_disorder() -> None:
 
 def test_cover_is_asked_for_before_bets_of_wallets_are_locked_unless_the_recording_says_when() -> None:
     told = second.evening().lines
-    bare = [tape.delivery_of(line["event"]) for line in told if line["table"] == "PD12" and "event" in line]
+    bare = [
+        recording.delivery_of(line["event"]) for line in told if line["table"] == "PD12" and "event" in line
+    ]
     asked = batches.with_covers(bare)
     places = [place for place, line in enumerate(asked) if isinstance(line, Ask)]
     assert [getattr(asked[place + 1], "kind", "") for place in places] == ["bets_locked", "bets_locked"]

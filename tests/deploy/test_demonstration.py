@@ -14,7 +14,7 @@ from casino import people, tables
 from casino.models import Device, Person, Role, Table, TableSession
 from deploy import demonstration
 from deploy.demonstration import Keys
-from deploy.local.trouble import Trouble
+from deploy.local.start_errors import Trouble
 from settlement.models import Account, Journal, TableRules
 from tests import cases, world
 

@@ -21,8 +21,8 @@ import pytest
 from django.test import Client
 
 from casino.models import RoundEvent
-from settlement.external import dialects, sending
-from settlement.external.wallets import Kept, System
+from settlement.external_wallets import call_attempt, dialects
+from settlement.external_wallets.wallet_lookup import Kept, System
 from settlement.webhooks import signing
 from settlement.webhooks.wire import Reply
 from tests.casino.floor import a_round_id, a_table
@@ -179,7 +179,7 @@ def test_a_system_of_the_page_keeps_wallets_as_the_house_asks(tmp_path: Path) ->
             body = request.body.encode()
             headers = signing.headers(message=id, timestamp=int(time.time()), body=body, signed_by=[secret])
             status, answer = posted(url + request.path, body, headers | {"Idempotency-Key": f'"{id}"'})
-            return sending._meaning(Reply(status, "", answer), id).outcome
+            return call_attempt._meaning(Reply(status, "", answer), id).outcome
 
         def stands() -> tuple[int, int]:
             with urllib.request.urlopen(url, timeout=60) as answer:

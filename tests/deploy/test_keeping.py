@@ -10,10 +10,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from deploy.local import place, processes
+from deploy.local import paths, processes
 from deploy.local.keeping import Guard, Keeper, Patience
 from deploy.local.processes import Child, Program
-from deploy.local.trouble import Trouble
+from deploy.local.start_errors import Trouble
 
 STAYS = "import time; time.sleep(600)"
 PARENT = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', '{STAYS}']); time.sleep(600)"
@@ -62,7 +62,7 @@ class House:
 
 @pytest.fixture(autouse=True)
 def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(place, "FOLDER", tmp_path)
+    monkeypatch.setattr(paths, "FOLDER", tmp_path)
 
 
 @pytest.fixture

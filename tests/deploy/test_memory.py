@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from deploy.local import place
+from deploy.local import paths
 
 MANY = 100_000
 WEB = "import deploy.wsgi"
@@ -24,7 +24,7 @@ signals.worker_process_init.send(sender=None)
 def frozen_after(program: str) -> int:
     ended = subprocess.run(
         [sys.executable, "-c", f"{program}\nimport gc; print(gc.get_freeze_count())"],
-        cwd=place.CLONE,
+        cwd=paths.CLONE,
         env=os.environ | {"DJANGO_SETTINGS_MODULE": "deploy.settings"},
         capture_output=True,
         text=True,

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local import place
-from deploy.local.trouble import Trouble
+from deploy.local import paths
+from deploy.local.start_errors import Trouble
 
 
 def test_tests_keep_their_servers_in_memory_and_a_house_keeps_its_own_on_disk() -> None:
-    assert os.environ[place.IN_MEMORY] == "1"
-    assert place.FOLDER.name.startswith("pokdeng-")
-    assert place.CLONE not in place.FOLDER.parents
+    assert os.environ[paths.IN_MEMORY] == "1"
+    assert paths.FOLDER.name.startswith("pokdeng-")
+    assert paths.CLONE not in paths.FOLDER.parents
 
 
 def test_a_folder_where_everybody_may_write_is_ours_or_not_used(
@@ -24,13 +24,13 @@ def test_a_folder_where_everybody_may_write_is_ours_or_not_used(
     theirs.mkdir()
     placed = tmp_path / "placed"
     placed.symlink_to(theirs)
-    monkeypatch.setattr(place, "FOLDER", placed)
+    monkeypatch.setattr(paths, "FOLDER", placed)
     with pytest.raises(Trouble, match="belongs to somebody else"):
-        place.make()
+        paths.make()
 
-    monkeypatch.setattr(place, "FOLDER", tmp_path / "ours")
-    place.make()
-    place.make()
+    monkeypatch.setattr(paths, "FOLDER", tmp_path / "ours")
+    paths.make()
+    paths.make()
     assert (tmp_path / "ours").stat().st_mode & 0o777 == 0o711
 
 
@@ -40,15 +40,15 @@ def test_without_room_in_memory_a_temporary_folder_serves_and_stays_the_one(
     (tmp_path / "dev/shm").mkdir(parents=True)
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr(
-        place, "_named_for_the_clone", lambda folder: tmp_path / folder.strip("/") / "pokdeng-1"
+        paths, "_named_for_the_clone", lambda folder: tmp_path / folder.strip("/") / "pokdeng-1"
     )
-    monkeypatch.setattr(place.tempfile, "gettempdir", lambda: "/tmp")
-    chosen = place._in_memory
+    monkeypatch.setattr(paths.tempfile, "gettempdir", lambda: "/tmp")
+    chosen = paths._in_memory
 
-    monkeypatch.setattr(place, "ROOM_BYTES", 0)
+    monkeypatch.setattr(paths, "ROOM_BYTES", 0)
     assert chosen() == tmp_path / "dev/shm/pokdeng-1"
-    monkeypatch.setattr(place, "ROOM_BYTES", 1 << 62)
+    monkeypatch.setattr(paths, "ROOM_BYTES", 1 << 62)
     assert chosen() == tmp_path / "tmp/pokdeng-1"
     (tmp_path / "tmp/pokdeng-1").mkdir()
-    monkeypatch.setattr(place, "ROOM_BYTES", 0)
+    monkeypatch.setattr(paths, "ROOM_BYTES", 0)
     assert chosen() == tmp_path / "tmp/pokdeng-1", "processes of one run agree while room comes and goes"

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import connection
 
 from casino import rounds
-from deploy.local import place
+from deploy.local import paths
 
 SENT_AS_IT_IS = 2
 PLANNED_FOR_ITS_VALUES = 5
@@ -46,7 +46,7 @@ def test_a_statement_that_comes_again_is_not_planned_again() -> None:
 def test_a_pooled_connection_keeps_what_it_prepared(dsn: str, prepare: str, kept: str) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", IN_A_POOL],
-        cwd=place.CLONE,
+        cwd=paths.CLONE,
         env=os.environ
         | {
             "DJANGO_SETTINGS_MODULE": "deploy.settings",

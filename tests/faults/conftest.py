@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from deploy.local import place
+from deploy.local import paths
 from tests.faults import furnishing
 from tests.faults.furnishing import Furnished
 from tests.faults.harness import House, Street
@@ -21,7 +21,7 @@ from tests.settlement.receiver import Receiver
 
 @pytest.fixture(scope="session")
 def furnished(django_test_environment: None, django_db_blocker: Any) -> Iterator[Furnished]:
-    place.make()
+    paths.make()
     logging.getLogger("httpx").setLevel(logging.WARNING)  # the history knows every call
     postgres, proxies = Postgres(), (Proxy(), Proxy())
     valkey = Valkey(postgres.folder)

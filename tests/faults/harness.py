@@ -26,7 +26,7 @@ from kombu import Connection
 from psycopg import sql
 
 from deploy.celery import app
-from deploy.local import place, processes
+from deploy.local import paths, processes
 from tests.faults.furnishing import FLOOR, PAID_IN, SYSTEMS, WATCHED, Furnished
 from tests.faults.history import Act, Call, Client, History
 from tests.faults.load import WALLETS, Cashier, Load, Terminal
@@ -50,7 +50,7 @@ class House:
     history: History = field(default_factory=History)
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     to_database: Proxy = field(default_factory=Proxy)
-    port: int = field(default_factory=place.free_port)
+    port: int = field(default_factory=paths.free_port)
     clients: list[Client] = field(default_factory=list)
     known: dict[str, Call] = field(default_factory=dict)
     read: set[str] = field(default_factory=set)
@@ -84,7 +84,7 @@ class House:
         with (self.folder / f"{called or name}.log").open("ab") as log:
             self.processes[called or name] = subprocess.Popen(
                 program.command,
-                cwd=place.CLONE,
+                cwd=paths.CLONE,
                 env=self.environment() | dict(program.environment) | {"PROCESS": program.process},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -169,7 +169,7 @@ class House:
 
     @property
     def url(self) -> str:
-        return f"http://{place.LOOPBACK}:{self.port}"
+        return f"http://{paths.LOOPBACK}:{self.port}"
 
     def client(self, token: str = "", *, who: str, address: str = "") -> Client:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -327,8 +327,8 @@ class House:
 
     def has_clean_books(self) -> None:
         done = subprocess.run(
-            [sys.executable, str(place.CLONE / "manage.py"), "check_books", "--full", "--json"],
-            cwd=place.CLONE,
+            [sys.executable, str(paths.CLONE / "manage.py"), "check_books", "--full", "--json"],
+            cwd=paths.CLONE,
             env=self.environment() | {"DATABASE_URL": self._direct("pokdeng_app")},
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -12,7 +12,7 @@ import socket
 import threading
 from dataclasses import dataclass, field
 
-from deploy.local import place
+from deploy.local import paths
 
 COMMIT = b"Q\x00\x00\x00\x0bCOMMIT\x00"
 BEGIN = b"Q\x00\x00\x00\x0aBEGIN\x00"
@@ -102,7 +102,7 @@ class Proxy:
         self._traps: list[Trap] = []
         self._pairs: set[Pair] = set()
         self._lock = threading.Lock()
-        self._listener = socket.create_server((place.LOOPBACK, 0), backlog=256)
+        self._listener = socket.create_server((paths.LOOPBACK, 0), backlog=256)
         self.port: int = self._listener.getsockname()[1]
         self._threads = [threading.Thread(target=self._accept, daemon=True)]
         self._threads[0].start()
@@ -140,7 +140,7 @@ class Proxy:
         try:
             if self.refusing:
                 raise ConnectionRefusedError
-            server = socket.create_connection((place.LOOPBACK, self.target), timeout=10)
+            server = socket.create_connection((paths.LOOPBACK, self.target), timeout=10)
         except OSError:
             client.close()
             return []

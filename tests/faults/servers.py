@@ -22,7 +22,7 @@ from psycopg import sql
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from deploy.local import place, postgres, valkey
+from deploy.local import paths, postgres, valkey
 from deploy.local.servers import Addresses
 from tests.faults.waiting import until
 
@@ -36,7 +36,7 @@ class Postgres:
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="pokdeng-faults-"))
         self.folder.chmod(0o711)
-        self.port = place.free_port()
+        self.port = paths.free_port()
         self.secret = secrets.token_urlsafe(24)
         self._home = self.folder / "postgres"
         self._home.mkdir(mode=0o700)
@@ -49,17 +49,17 @@ class Postgres:
         password.write_text(self.secret)
         postgres._give_to_runner(password)
         done = postgres._run(
-            "initdb", "-D", str(self._home / "data"), "-U", place.ADMINISTRATOR, "-A", "scram-sha-256",
+            "initdb", "-D", str(self._home / "data"), "-U", paths.ADMINISTRATOR, "-A", "scram-sha-256",
             "--pwfile", str(password), "--data-checksums", "--encoding", "UTF8", "--no-instructions",
             *postgres._locale(),
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         self.start()
         with self.administer() as administrator:
-            administrator.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(place.DATABASE)))
-        with psycopg.connect(self.url(place.ADMINISTRATOR), autocommit=True) as administrator:
+            administrator.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(paths.DATABASE)))
+        with psycopg.connect(self.url(paths.ADMINISTRATOR), autocommit=True) as administrator:
             administrator.execute(postgres.ROLES.read_bytes())
-            for role in place.LOGINS:
+            for role in paths.LOGINS:
                 administrator.execute(
                     sql.SQL("ALTER ROLE {} PASSWORD {}").format(
                         sql.Identifier(role), sql.Literal(self.secret)
@@ -105,20 +105,20 @@ class Postgres:
             return False
         return True
 
-    def url(self, role: str, *, database: str = place.DATABASE, port: int = 0) -> str:
+    def url(self, role: str, *, database: str = paths.DATABASE, port: int = 0) -> str:
         """The address of a database for a role; ``port``: a proxy's. Without TLS, so that it sees what is said."""
-        address = f"{place.LOOPBACK}:{port or self.port}/{database}"
+        address = f"{paths.LOOPBACK}:{port or self.port}/{database}"
         return f"postgresql://{role}:{self.secret}@{address}?sslmode=disable"
 
     def administer(self, database: str = "postgres") -> Connection:
         return psycopg.connect(
-            self.url(place.ADMINISTRATOR, database=database), autocommit=True, connect_timeout=3
+            self.url(paths.ADMINISTRATOR, database=database), autocommit=True, connect_timeout=3
         )
 
     def addresses(self, *, redis_url: str) -> Addresses:
         app, owner, reader = (
             self.url(role).partition("?")[0]
-            for role in ("pokdeng_app", place.ADMINISTRATOR, "pokdeng_reader")
+            for role in ("pokdeng_app", paths.ADMINISTRATOR, "pokdeng_reader")
         )
         return Addresses(database_url=app, owner_url=owner, reader_url=reader, redis_url=redis_url)
 
@@ -127,14 +127,14 @@ class Valkey:
     """One broker that keeps nothing. Stopped and started it is back empty, at the same port."""
 
     def __init__(self, folder: Path) -> None:
-        self.port = place.free_port()
+        self.port = paths.free_port()
         self._folder = folder
         self._secret = secrets.token_urlsafe(24)
         self._server: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         lines = (
-            f"bind {place.LOOPBACK}", f"port {self.port}", f"requirepass {self._secret}", 'save ""',
+            f"bind {paths.LOOPBACK}", f"port {self.port}", f"requirepass {self._secret}", 'save ""',
             "appendonly no", "maxmemory-policy noeviction", f'dir "{self._folder}"',
         )  # fmt: skip
         with (self._folder / "valkey.log").open("ab") as log:
@@ -167,4 +167,4 @@ class Valkey:
         return redis.Redis.from_url(self.url(), retry=Retry(NoBackoff(), 0))
 
     def url(self) -> str:
-        return f"redis://:{self._secret}@{place.LOOPBACK}:{self.port}/0"
+        return f"redis://:{self._secret}@{paths.LOOPBACK}:{self.port}/0"

@@ -19,8 +19,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from deploy.benchmark.web import SLOW, beside
-from deploy.local import place
+from deploy.benchmark.recording import SLOW, beside
+from deploy.local import paths
 from tests.architecture import clone
 from tests.journeys.test_start import Copy
 
@@ -66,8 +66,8 @@ def children(house: Copy) -> dict[str, int]:
 def connected(house: Copy) -> psycopg.Connection[Any]:
     secrets, port = house.note("secrets.json"), house.note("postgres.json")["port"]
     return psycopg.connect(
-        host=place.LOOPBACK, port=port, user=place.ADMINISTRATOR, password=secrets[place.ADMINISTRATOR],
-        dbname=place.DATABASE, autocommit=True,
+        host=paths.LOOPBACK, port=port, user=paths.ADMINISTRATOR, password=secrets[paths.ADMINISTRATOR],
+        dbname=paths.DATABASE, autocommit=True,
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from deploy.local import place
+from deploy.local import paths
 from tests import cases
 from tests.journeys import second
 from tests.journeys.test_start import Copy
@@ -43,7 +43,7 @@ class OpenHouse(Copy):
         port = self.note("postgres.json")["port"]
         secret = self.note("secrets.json")["pokdeng_reader"]
         with psycopg.connect(
-            host=place.LOOPBACK, port=port, user="pokdeng_reader", password=secret, dbname=place.DATABASE
+            host=paths.LOOPBACK, port=port, user="pokdeng_reader", password=secret, dbname=paths.DATABASE
         ) as connection:
             return connection.execute(statement).fetchall()
 

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from casino.models import Person
-from settlement import days, settle
+from settlement import days, settling
 from settlement.models import Entry, Journal
 from tests.audit.disputing import decided, raised, ruled
 from tests.settlement import daybook
@@ -54,7 +54,7 @@ def test_ruling_after_the_seal() -> None:
     assert days.of(TWO_DAYS_LATER) == open_day
     later = Journal.objects.filter(gaming_day=open_day, round=round_id)
     assert sorted(later.values_list("kind", "orig_day")) == [("round", DAY), ("round_reversal", DAY)]
-    effective = settle.effective(round_id)
+    effective = settling.effective(round_id)
     assert effective is not None
     assert (effective.revision, effective.house_net, effective.gaming_day) == (2, 100_00, DAY)
     assert money()[table.bank] - moved.get(table.bank, 0) == 200_00

@@ -23,7 +23,7 @@ from typing import Any
 import psutil
 import pytest
 
-from deploy.local import place
+from deploy.local import paths
 from tests.architecture import clone
 
 pytestmark = pytest.mark.timeout(400)
@@ -34,7 +34,7 @@ class Copy:
 
     def __init__(self, *, at: Path) -> None:
         self.at = clone.copy(at)
-        self.port = place.free_port()
+        self.port = paths.free_port()
 
     def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return clone.run(sys.executable, "manage.py", *arguments, at=self.at, timeout=200)

@@ -15,7 +15,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from deploy.local import place
+from deploy.local import paths
 from settlement import days
 from tests.architecture.test_tidy import product
 from tests.settlement import floor
@@ -79,7 +79,7 @@ def test_the_instants_tell_the_utc_date_from_the_gaming_day() -> None:
 # -- no query and no code takes a day out of an instant ------------------------------------------------------
 
 MAY = {
-    "casino/day.py": "it is the calendar",
+    "casino/gaming_day.py": "it is the calendar",
     "audit/admin/calendars.py": "a list's calendar works with midnights of the property, and they are days again",
 }
 """Modules that may write ``.date()``, and why."""
@@ -114,15 +114,15 @@ def taken(source: str) -> list[str]:
 
 def test_no_query_derives_a_day_from_a_utc_date() -> None:
     found = {
-        str(path.relative_to(place.CLONE)): taken(path.read_text())
+        str(path.relative_to(paths.CLONE)): taken(path.read_text())
         for path in product()
-        if str(path.relative_to(place.CLONE)) not in MAY
+        if str(path.relative_to(paths.CLONE)) not in MAY
     }
     assert {name: places for name, places in found.items() if places} == {}
 
 
 def test_those_who_may_do() -> None:
-    assert [name for name in MAY if not taken((place.CLONE / name).read_text())] == []
+    assert [name for name in MAY if not taken((paths.CLONE / name).read_text())] == []
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from casino.models import RoundEvent
-from settlement import settle
+from settlement import settling
 from settlement.models import Journal, Settlement
 from tests.casino.telling import TWO_HANDS
 from tests.races import together
@@ -35,7 +35,7 @@ def a_settled_round(*late: str) -> tuple[AtTable, UUID, list[int]]:
 
 def a_correction(round_id: UUID, cited: int) -> Any:
     def do() -> str:
-        settlement = settle.correct(round_id, cites=[cited], because=uuid4())
+        settlement = settling.correct(round_id, cites=[cited], because=uuid4())
         return f"{settlement.revision} {settlement.outcome}"
 
     return act(do)
@@ -69,7 +69,7 @@ def test_a_ruling_against_a_void_at_once_ends_voided_whichever_was_first(
 
     assert answers == came
     assert (money(), floor.standing(round_id)) == ({}, "voided")
-    effective = settle.effective(round_id)
+    effective = settling.effective(round_id)
     assert effective is not None
     assert len(effective.cites) == 2
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from settlement import settle
+from settlement import settling
 from settlement.models import Hold
 from tests.races import together
 from tests.races.together import Unlocked, act
@@ -33,8 +33,8 @@ def cover_against_settlement(*, cover_first: bool, unlocked: Unlocked | None) ->
     table = a_table()
     a_wallet("A17", 1_000)
     round_id = table.tell(PLAYED)
-    cover = act(lambda: len(settle.cover(round_id).covered))
-    settlement = act(lambda: settle.settle_rounds([round_id])[0].outcome)
+    cover = act(lambda: len(settling.cover(round_id).covered))
+    settlement = act(lambda: settling.settle_rounds([round_id])[0].outcome)
     first, second = (cover, settlement) if cover_first else (settlement, cover)
     return together.at_once(first, second, behind="FROM settlement_hold h", unlocked=unlocked)
 
@@ -81,7 +81,7 @@ def asking(round_id: UUID) -> Callable[[], Any]:
     """How many wagers were covered, and how many not."""
 
     def do() -> list[int]:
-        cover = settle.cover(round_id)
+        cover = settling.cover(round_id)
         return [len(cover.covered), len(cover.refused)]
 
     return act(do)

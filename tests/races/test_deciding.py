@@ -17,7 +17,7 @@ from django.utils import timezone
 from audit import disputes
 from audit.models import Decision, Dispute, LogEntry, Proposal
 from casino.models import Round, RoundEvent, StoredAnswer
-from settlement import settle
+from settlement import settling
 from settlement.models import Journal, Settlement
 from tests import world
 from tests.audit.disputing import (
@@ -151,7 +151,7 @@ def test_a_correction_and_a_decision_at_once_do_not_both_take_the_same_revision_
     def corrects() -> str:
         with floor.act(now=timezone.now()):
             people = (floor.a_person("S01", "supervisor"), floor.a_person("M01", "manager"))
-            made = settle.correct(round_id, cites=[late], acted_by=people[0], approved_by=people[1])
+            made = settling.correct(round_id, cites=[late], acted_by=people[0], approved_by=people[1])
             return f"revision {made.revision}"
 
     answers = together.at_once(corrects, deciding(fresh, "A02"), behind='FROM "settlement_settlement"')

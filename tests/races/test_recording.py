@@ -150,7 +150,7 @@ def a_report_while_the_round_is_settled(*, unlocked: Unlocked | None) -> tuple[l
     last = len(reports_of(round_id))
     ruling = {"hand": "dealer", "position": 2, "card": "8D", "reason": "seen on video"}
     answers = together.at_once(
-        act(lambda: floor.settle.settle_rounds([round_id])[0].outcome),
+        act(lambda: floor.settling.settle_rounds([round_id])[0].outcome),
         sent(table.devices["tablet"], [floor.a_report(last + 1, "card_ruled", round_id, ruling)]),
         behind="FROM casino_roundevent e",
         unlocked=unlocked,

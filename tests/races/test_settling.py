@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from settlement import settle
+from settlement import settling
 from settlement.models import Journal, Settlement
 from tests.casino.telling import TWO_HANDS
 from tests.races import together
@@ -32,7 +32,7 @@ def two_requests_settle_one_round(*, unlocked: Unlocked | None) -> tuple[list[An
 
 
 def outcome_of(round_id: UUID) -> str:
-    (answer,) = settle.settle_rounds([round_id])
+    (answer,) = settling.settle_rounds([round_id])
     return answer.outcome
 
 
@@ -59,7 +59,7 @@ def test_eight_requests_at_once_pay_three_rounds_once() -> None:
     asked = [[ids[0]], ids, [ids[2]], ids[::-1], [ids[1]], ids, [ids[2], ids[0]], ids]
 
     def asking(some: list[UUID]) -> Callable[[], Any]:
-        return act(lambda: {one.outcome for one in settle.settle_rounds(some)})
+        return act(lambda: {one.outcome for one in settling.settle_rounds(some)})
 
     answers = together.all_at_once([asking(some) for some in asked])
 

@@ -11,8 +11,8 @@ from django.db import connection
 
 from casino import events, tables
 from casino.models import Round
-from casino.refusals import Refusal
-from settlement import settle, slips
+from casino.platform.refusals import Refusal
+from settlement import settling, slips
 from settlement.models import Journal, PaySlip, Series, Slip
 from settlement.slips import Claim, Taken
 from tests.races import together
@@ -104,7 +104,7 @@ def test_a_correction_waits_for_a_payment_under_way() -> None:
         paying(claim), lambda: corrected(claim.round_id).outcome, behind='FROM "settlement_payslip"', time=2
     )
     assert answers == ["paid", "settled"]
-    effective = settle.effective(claim.round_id)
+    effective = settling.effective(claim.round_id)
     assert effective is not None
     assert (effective.revision, PaySlip.objects.get().state) == (2, "paid")
 

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from casino.models import Round
-from settlement import cashier, settle
+from settlement import cashier, settling
 from settlement.models import Account, CashAct, Entry, Hold, Journal
 from tests.database import Connection
 from tests.races import together
@@ -42,11 +42,11 @@ def paid_in(amount: int, key: str) -> Callable[[], Any]:
 
 
 def covered(round_id: UUID) -> Callable[[], Any]:
-    return act(lambda: len(settle.cover(round_id).covered))
+    return act(lambda: len(settling.cover(round_id).covered))
 
 
 def settled(round_id: UUID) -> Callable[[], Any]:
-    return act(lambda: settle.settle_rounds([round_id])[0].outcome)
+    return act(lambda: settling.settle_rounds([round_id])[0].outcome)
 
 
 # -- two withdrawals of one wallet -------------------------------------------------------------------------

@@ -19,7 +19,7 @@ import psycopg
 from django.db import Error, connection
 
 from casino import events
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from tests.settlement.floor import LATER
 
 PATIENCE = 20.0

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from settlement.rules import house, payouts
+from settlement.rules import house_rules, payouts
 from settlement.rules.payouts import BankLine, Verdict
 from tests.rules.given import a_bet, a_card, a_round, answers, thb
 
@@ -13,7 +13,7 @@ SEVEN, SIX, FIVE = "KS 7D", "KC 6D", "KH 5D"
 
 
 def judged(*, bank: int | None = None, commission: dict[str, Any] | None = None, **told: Any) -> Verdict:
-    sheet = house.from_options("seed_base", {"banker": "player", "commission": commission or {}})
+    sheet = house_rules.from_options("seed_base", {"banker": "player", "commission": commission or {}})
     verdict = payouts.judge(a_round(opened=BANKED_BY_B1, **told), sheet, bank=bank)
     assert verdict.bank is not None
     assert sum(line.net for line in verdict.lines) + verdict.bank.net + verdict.house_net == 0
@@ -41,7 +41,7 @@ def test_the_bank_takes_its_losses_in_full_before_it_pays() -> None:
 @answers("banker", "house")
 def test_a_banker_named_under_a_sheet_where_the_house_banks_banks_nothing() -> None:
     record = a_round(opened=BANKED_BY_B1, bets={"p1": 100}, cards={"p1": SEVEN, "dealer": SIX})
-    verdict = payouts.judge(record, house.PRESETS["seed_base"], bank=1)
+    verdict = payouts.judge(record, house_rules.PRESETS["seed_base"], bank=1)
     assert (verdict.bank, verdict.house_net, nets(verdict)) == (None, -100, {"w1": (100, 0)})
 
 
@@ -153,7 +153,7 @@ def test_a_bank_without_a_wallet_is_none_whatever_feed_leads() -> None:
         cards={"p1": SEVEN, "dealer": SIX},
         extra=[a_card("p1", 2, "5D", by="camera")],
     )
-    sheet = house.from_options("seed_base", {"banker": "player", "feed_lead": "terminal"})
+    sheet = house_rules.from_options("seed_base", {"banker": "player", "feed_lead": "terminal"})
     assert payouts.judge(replace(record, banker=None), sheet).reasons == ("missing_banker",)
 
 

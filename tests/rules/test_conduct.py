@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from casino.record import Finding, RoundRecord
-from settlement.rules import conduct, house, payouts
+from settlement.rules import conduct, house_rules, payouts
 from tests.rules.given import a_bet, a_card, a_round, an_act, answers, folded, short_round, thb
 
 SEVEN, SIX = "KS 7D", "KC 6D"
@@ -15,7 +15,7 @@ NO_PACE = {"closed_too_fast"}
 
 
 def findings(record: RoundRecord, **options: Any) -> tuple[Finding, ...]:
-    sheet = house.from_options("seed_base", options)
+    sheet = house_rules.from_options("seed_base", options)
     found = conduct.breaches(record, sheet, payouts.judge(record, sheet))
     assert {finding.kind for finding in found} <= conduct.KINDS
     return tuple(finding for finding in found if finding.kind not in NO_PACE)
@@ -233,7 +233,9 @@ def test_a_dealers_pok_waits_for_its_turn_or_ends_the_play(
     nets = [
         [
             line.net
-            for line in payouts.judge(record, house.from_options("seed_base", {"dealer_pok": when})).lines
+            for line in payouts.judge(
+                record, house_rules.from_options("seed_base", {"dealer_pok": when})
+            ).lines
         ]
         for when in ("on_turn", "at_once")
     ]
@@ -281,7 +283,7 @@ def test_a_shared_hand_the_sheet_does_not_have_is_judged_and_flagged() -> None:
     """Five against six loses the stake, offered or not."""
     record = with_shared(None)
     assert found(record) == [("hand_not_offered", "shared")]
-    assert payouts.judge(record, house.PRESETS["seed_base"]).lines[1].net == -100
+    assert payouts.judge(record, house_rules.PRESETS["seed_base"]).lines[1].net == -100
 
 
 @answers("junk_hands", "allowed", "none")
@@ -339,7 +341,7 @@ def test_a_check_is_judged_by_the_hand_as_it_stood_at_the_check(
         *(acts[one] for one in after),
         events[-1],
     ]
-    sheet = house.from_options("seed_base", {"early_check": early_check})
+    sheet = house_rules.from_options("seed_base", {"early_check": early_check})
     raised = [one for one in conduct.breaches(folded(events), sheet) if one.kind == "check_not_allowed"]
     detail = (("cards", cards), ("allowed", early_check))
     assert raised == ([] if cards is None else [Finding("check_not_allowed", "p1", detail)])
@@ -385,12 +387,12 @@ def test_a_bet_on_anothers_hand_is_flagged_where_the_sheet_has_none() -> None:
 
 def test_a_wager_without_a_wallet_is_flagged() -> None:
     record = a_table(bets=[a_bet("w1", "p1", 100, by="player:NOBODY")])
-    raised = conduct.breaches(record, house.PRESETS["seed_base"], not_in_play={"w1"})
+    raised = conduct.breaches(record, house_rules.PRESETS["seed_base"], not_in_play={"w1"})
     assert ("bet_not_in_play", "w1") in [(finding.kind, finding.subject) for finding in raised]
 
 
 def test_a_bank_that_ran_dry_is_flagged_on_each_line_it_could_not_pay() -> None:
-    sheet = house.from_options("seed_base", {"banker": "player"})
+    sheet = house_rules.from_options("seed_base", {"banker": "player"})
     record = a_table(opened={"banker": {"account": "player:B1", "limit": thb(300)}})
     raised = conduct.breaches(record, sheet, payouts.judge(record, sheet))
     assert Finding("bank_short", "w1", (("hand", "p1"), ("uncovered", 9_700))) in raised
@@ -400,7 +402,7 @@ def test_a_bank_that_ran_dry_is_flagged_on_each_line_it_could_not_pay() -> None:
 
 
 def test_a_sheet_on_display_that_is_not_in_force_is_flagged() -> None:
-    in_force = house.PRESETS["seed_base"].sha256
+    in_force = house_rules.PRESETS["seed_base"].sha256
     assert found(a_table(opened={"sheet_shown": in_force})) == []
     assert found(a_table(opened={"sheet_shown": "00" * 32})) == [("wrong_sheet_shown", "")]
 
@@ -411,14 +413,14 @@ def test_a_sheet_on_display_that_is_not_in_force_is_flagged() -> None:
 def test_a_round_closed_faster_than_people_play_is_flagged(took_ms: int, raised: bool) -> None:
     events = short_round(bets={"p1": 100}, cards={"p1": SEVEN, "dealer": SIX})
     record = folded(events, took_ms=took_ms)
-    kinds = {finding.kind for finding in conduct.breaches(record, house.PRESETS["seed_base"])}
+    kinds = {finding.kind for finding in conduct.breaches(record, house_rules.PRESETS["seed_base"])}
     assert ("closed_too_fast" in kinds) == raised
 
 
 def test_too_many_hands_stay_flagged_once_the_hand_without_a_wager_is_removed() -> None:
     away = [an_act("card_removed", hand="junk1", position=n, reason="not dealt") for n in (1, 2)]
     events = short_round(bets={"p1": 100}, cards={"p1": SEVEN, "junk1": "2S 5H", "dealer": SIX}, extra=away)
-    sheet = house.from_options("seed_base", {"max_hands": 2})
+    sheet = house_rules.from_options("seed_base", {"max_hands": 2})
     verdict = payouts.judge(folded(events), sheet)
     assert (verdict.outcome, found(folded(events), max_hands=2)) == ("settled", [("too_many_hands", "")])
 
@@ -441,7 +443,7 @@ def test_a_declaration_that_differed_stays_flagged_once_it_is_waived() -> None:
 def test_reads_that_differ_are_flagged_whoever_leads(feed_lead: str, outcome: str, nets: list[int]) -> None:
     """The terminal read p1's seven, the camera a five, against the dealer's six."""
     record = a_table(extra=[a_card("p1", 2, "5D", by="camera")])
-    verdict = payouts.judge(record, house.from_options("seed_base", {"feed_lead": feed_lead}))
+    verdict = payouts.judge(record, house_rules.from_options("seed_base", {"feed_lead": feed_lead}))
     assert (verdict.outcome, [line.net for line in verdict.lines]) == (outcome, nets)
     assert found(record, feed_lead=feed_lead) == [("reads_differ", "p1.2")]
 
@@ -457,7 +459,7 @@ def test_a_stray_hand_is_not_kept_in_play_by_a_wager_that_is_not() -> None:
     stray = [a_card("p9", 1, "KS", by="camera"), a_card("p9", 2, "3S", by="camera")]
     bets = [a_bet("w1", "p1", 100, by=1), a_bet("w2", "p9", 100, by="player:NOBODY")]
     record = a_round(bets=bets, cards={"p1": SEVEN, "dealer": SIX}, extra=stray)
-    sheet = house.from_options("seed_base", {"feed_lead": "terminal"})
+    sheet = house_rules.from_options("seed_base", {"feed_lead": "terminal"})
     nobody = frozenset({"w2"})
     assert payouts.judge(record, sheet).reasons == ("duplicate_card",)
     verdict = payouts.judge(record, sheet, not_in_play=nobody)
@@ -477,7 +479,7 @@ def test_a_bet_of_the_banker_against_his_own_bank_is_flagged(banker: str, raised
         ],
         cards={"p1": SEVEN, "dealer": SIX},
     )
-    sheet = house.from_options("seed_base", {"banker": banker})
+    sheet = house_rules.from_options("seed_base", {"banker": banker})
     findings = [one for one in conduct.breaches(record, sheet) if one.kind == "banker_bet_on_guest"]
     assert findings == [
         Finding("banker_bet_on_guest", wager, (("hand", "p1"), ("stake", 100))) for wager in raised

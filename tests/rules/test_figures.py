@@ -16,7 +16,7 @@ import pytest
 
 from casino import cards as deck
 from settlement.rules import hands, lookup
-from settlement.rules.house import PRESETS
+from settlement.rules.house_rules import PRESETS
 
 DEALS = 3_664_533_600
 TAEM = tuple(hands.TAEM[deck.rank(card)] for card in deck.DECK)

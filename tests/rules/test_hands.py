@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from casino import cards as deck
-from settlement.rules import hands, house, lookup, showdown
-from settlement.rules.house import PRESETS, HouseRules
+from settlement.rules import hands, house_rules, lookup, showdown
+from settlement.rules.house_rules import PRESETS, HouseRules
 from tests.rules.given import case, hand
 
 TWO = tuple(combinations(deck.DECK, 2))
@@ -16,7 +16,7 @@ THREE = tuple(combinations(deck.DECK, 3))
 
 
 def kinds(options: dict[str, Any]) -> dict[str, int]:
-    table = lookup.of(house.from_options("seed_base", options))
+    table = lookup.of(house_rules.from_options("seed_base", options))
     return dict(Counter(table.classify(cards).kind for cards in THREE))
 
 
@@ -101,7 +101,9 @@ def test_what_is_no_hand_has_no_worth(cards: str) -> None:
 
 
 def sheets_looked_up() -> list[HouseRules]:
-    changed = [house.from_options("seed_base", sheet["options"]) for sheet in case("options.json")["sheets"]]
+    changed = [
+        house_rules.from_options("seed_base", sheet["options"]) for sheet in case("options.json")["sheets"]
+    ]
     return [*PRESETS.values(), *changed]
 
 

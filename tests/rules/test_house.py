@@ -7,8 +7,15 @@ from typing import Any
 
 import pytest
 
-from settlement.rules import conduct, house, payouts
-from settlement.rules.house import PRESETS, Commission, ContradictorySheet, HouseRules, InvalidSheet, Stakes
+from settlement.rules import conduct, house_rules, payouts
+from settlement.rules.house_rules import (
+    PRESETS,
+    Commission,
+    ContradictorySheet,
+    HouseRules,
+    InvalidSheet,
+    Stakes,
+)
 from tests.rules.given import a_round
 
 A_PLAYER_BANKS = {"banker": "player"}
@@ -16,8 +23,8 @@ OLD = PRESETS["seed_base"]
 
 
 def test_the_first_named_choice_of_an_option_is_its_default() -> None:
-    assert {name: names[0] for name, names in house.CHOICES.items()} == {
-        name: getattr(HouseRules(), name) for name in house.CHOICES
+    assert {name: names[0] for name, names in house_rules.CHOICES.items()} == {
+        name: getattr(HouseRules(), name) for name in house_rules.CHOICES
     }
 
 
@@ -55,13 +62,13 @@ def test_the_bytes_of_a_sheet_write_out_every_option() -> None:
     ],
 )
 def test_a_sheet_read_back_from_its_bytes_is_the_same_sheet(options: dict[str, Any]) -> None:
-    sheet = house.from_options("thai_app", options)
-    again = house.parse(sheet.canonical)
+    sheet = house_rules.from_options("thai_app", options)
+    again = house_rules.parse(sheet.canonical)
     assert (again, again.sha256) == (sheet, sheet.sha256)
 
 
 def test_an_option_put_in_as_its_default_makes_no_other_sheet() -> None:
-    spelt_out = house.from_options(
+    spelt_out = house_rules.from_options(
         "seed_base", {"tie_rule": "deng_difference", "max_deng": "none", "stakes": None}
     )
     assert spelt_out.sha256 == PRESETS["seed_base"].sha256
@@ -71,18 +78,19 @@ def test_the_order_in_which_options_are_written_does_not_matter() -> None:
     options = {"straights": "special", "max_deng": 2, "tie_rule": "push"}
     backwards = dict(reversed(options.items()))
     assert (
-        house.from_options("seed_base", options).sha256 == house.from_options("seed_base", backwards).sha256
+        house_rules.from_options("seed_base", options).sha256
+        == house_rules.from_options("seed_base", backwards).sha256
     )
 
 
 def test_parts_left_out_keep_the_value_of_the_preset() -> None:
-    sheet = house.from_options("thai_app", {"commission": {"unit": 100}, "deng": {"tong": 6}})
+    sheet = house_rules.from_options("thai_app", {"commission": {"unit": 100}, "deng": {"tong": 6}})
     assert sheet.commission == Commission(rate_bp=500, unit=100)
     assert (sheet.deng.tong, sheet.deng.straight_flush) == (6, 5)
 
 
 def test_limits_are_kept_as_given() -> None:
-    sheet = house.from_options("seed_base", {"stakes": {"min": 2000, "max": 100_000, "step": 1000}})
+    sheet = house_rules.from_options("seed_base", {"stakes": {"min": 2000, "max": 100_000, "step": 1000}})
     assert sheet.stakes == Stakes(min=2000, max=100_000, step=1000)
 
 
@@ -112,7 +120,7 @@ def test_a_sheet_that_contradicts_itself_is_refused_with_the_options_at_odds(
     options: dict[str, Any], named: tuple[str, ...]
 ) -> None:
     with pytest.raises(ContradictorySheet) as refused:
-        house.from_options("seed_base", options)
+        house_rules.from_options("seed_base", options)
     assert refused.value.options == named
 
 
@@ -127,7 +135,7 @@ def test_a_sheet_that_contradicts_itself_is_refused_with_the_options_at_odds(
     ],
 )
 def test_the_nearest_sheet_that_can_be_played_is_taken(preset: str, options: dict[str, Any]) -> None:
-    assert house.from_options(preset, options).sha256 != PRESETS[preset].sha256
+    assert house_rules.from_options(preset, options).sha256 != PRESETS[preset].sha256
 
 
 @pytest.mark.parametrize(
@@ -187,13 +195,13 @@ def test_an_unknown_option_or_value_is_refused_by_name(
     options: dict[str, Any], named: tuple[str, ...]
 ) -> None:
     with pytest.raises(InvalidSheet) as refused:
-        house.from_options("seed_base", options)
+        house_rules.from_options("seed_base", options)
     assert (refused.value.options, type(refused.value)) == (named, InvalidSheet)
 
 
 def test_an_unknown_preset_is_refused() -> None:
     with pytest.raises(InvalidSheet) as refused:
-        house.from_options("macau", {})
+        house_rules.from_options("macau", {})
     assert refused.value.options == ("preset",)
 
 
@@ -211,7 +219,7 @@ def test_an_unknown_preset_is_refused() -> None:
 )
 def test_text_that_is_no_sheet_is_refused(text: str | bytes, named: tuple[str, ...]) -> None:
     with pytest.raises(InvalidSheet) as refused:
-        house.parse(text)
+        house_rules.parse(text)
     assert refused.value.options == named
 
 
@@ -225,22 +233,22 @@ def test_text_that_is_no_sheet_is_refused(text: str | bytes, named: tuple[str, .
     ],
 )
 def test_the_widest_bounds_that_something_can_meet_are_taken(options: dict[str, Any]) -> None:
-    assert house.from_options("seed_base", options).sha256 != PRESETS["seed_base"].sha256
+    assert house_rules.from_options("seed_base", options).sha256 != PRESETS["seed_base"].sha256
 
 
 def test_a_bound_that_nothing_can_meet_is_refused_of_a_proposal_and_read_in_what_was_agreed_on() -> None:
     """A sheet of before 10^12 was the largest stake: two people agreed on it, and rounds were judged by it."""
     text = '{"stakes":{"max":9000000000000,"min":100,"step":100}}'
     with pytest.raises(InvalidSheet):
-        house.parse(text)
-    assert house.stored(text).stakes == house.Stakes(min=100, max=9_000_000_000_000, step=100)
+        house_rules.parse(text)
+    assert house_rules.stored(text).stakes == house_rules.Stakes(min=100, max=9_000_000_000_000, step=100)
 
 
 # -- a later release -----------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True)
-class LaterRules(house.HouseRules):
+class LaterRules(house_rules.HouseRules):
     """The rules with an option more, as a later release may have it."""
 
     side_bets: str = "none"
@@ -250,19 +258,19 @@ class LaterRules(house.HouseRules):
 def a_later_release(monkeypatch: pytest.MonkeyPatch) -> None:
     later = {name: LaterRules(**{field.name: getattr(sheet, field.name) for field in dataclasses.fields(sheet)})
              for name, sheet in PRESETS.items()}  # fmt: skip
-    monkeypatch.setattr(house, "HouseRules", LaterRules)
-    monkeypatch.setattr(house, "CHOICES", {**house.CHOICES, "side_bets": ("none", "allowed")})
-    monkeypatch.setattr(house, "PRESETS", later)
+    monkeypatch.setattr(house_rules, "HouseRules", LaterRules)
+    monkeypatch.setattr(house_rules, "CHOICES", {**house_rules.CHOICES, "side_bets": ("none", "allowed")})
+    monkeypatch.setattr(house_rules, "PRESETS", later)
 
 
 @pytest.mark.usefixtures("a_later_release")
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_stored_sheet_keeps_its_bytes_and_its_hash_when_an_option_is_added(name: str) -> None:
     old = PRESETS[name]  # made before the option was
-    again = house.stored(old.canonical.decode())
+    again = house_rules.stored(old.canonical.decode())
     assert (again.canonical, again.sha256) == (old.canonical, old.sha256)
     assert getattr(again, "side_bets") == "none"  # noqa: B009
-    assert house.from_options(name, {}).sha256 != old.sha256  # proposed today, it says the option too
+    assert house_rules.from_options(name, {}).sha256 != old.sha256  # proposed today, it says the option too
 
 
 @pytest.mark.usefixtures("a_later_release")
@@ -270,6 +278,6 @@ def test_an_old_round_is_judged_the_same_by_its_old_sheet_when_an_option_is_adde
     record = a_round(
         bets={"p1": 100}, cards={"p1": "KS 7D", "dealer": "KC 6D"}, opened={"sheet_shown": OLD.sha256}
     )
-    again = house.stored(OLD.canonical)
+    again = house_rules.stored(OLD.canonical)
     assert payouts.judge(record, again) == payouts.judge(record, OLD)
     assert conduct.breaches(record, again) == ()  # the sheet on display is the one in force

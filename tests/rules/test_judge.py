@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from casino.record import Owner, RoundRecord
-from settlement.rules import doubts, house, payouts
+from settlement.rules import doubts, house_rules, payouts
 from settlement.rules.hands import Hand
-from settlement.rules.house import PRESETS
+from settlement.rules.house_rules import PRESETS
 from settlement.rules.payouts import Line
 from tests.rules.given import a_bet, a_card, a_round, an_act, answers, folded, hand, short_round
 
@@ -17,8 +17,8 @@ SEVEN, SIX = "KS 7D", "KC 6D"
 """A guest's seven against the dealer's six wins one stake."""
 
 
-def with_options(**options: Any) -> house.HouseRules:
-    return house.from_options("seed_base", options)
+def with_options(**options: Any) -> house_rules.HouseRules:
+    return house_rules.from_options("seed_base", options)
 
 
 def a_win(stake: int) -> RoundRecord:

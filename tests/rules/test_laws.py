@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from casino import cards as deck
 from casino.record import RoundRecord
-from settlement.rules import conduct, house, lookup, money, payouts
-from settlement.rules.house import CHOICES, COMMISSION_CHOICES, PRESETS, ContradictorySheet, HouseRules
+from settlement.rules import commission, conduct, house_rules, lookup, payouts
+from settlement.rules.house_rules import CHOICES, COMMISSION_CHOICES, PRESETS, ContradictorySheet, HouseRules
 from settlement.rules.payouts import Verdict
 from tests.rules.given import a_bet, a_round, case, folded, thb
 
@@ -48,10 +48,10 @@ def sheets(draw: st.DrawFn, /, **fixed: Any) -> HouseRules:
         "side": draw(st.sampled_from(SIDES[options["banker"]])),
     }
     try:
-        return house.from_options("seed_base", options)
+        return house_rules.from_options("seed_base", options)
     except ContradictorySheet:
         options["tong_over_sam_lueang"] = "winner_deng"
-        return house.from_options("seed_base", options)
+        return house_rules.from_options("seed_base", options)
 
 
 @st.composite
@@ -92,7 +92,7 @@ def sign(number: int) -> int:
 @quickly
 @given(sheets())
 def test_a_sheet_is_what_its_bytes_say(sheet: HouseRules) -> None:
-    again = house.parse(sheet.canonical)
+    again = house_rules.parse(sheet.canonical)
     assert (again, again.canonical) == (sheet, sheet.canonical)
 
 
@@ -153,10 +153,10 @@ def test_every_satang_is_somewhere(record: RoundRecord, sheet: HouseRules) -> No
         paid = line.gross - line.uncovered
         assert line.net == paid - line.commission
         owed = 0 if terms.side == "banker" else max(paid, 0) * terms.rate_bp
-        assert line.commission * money.WHOLE - line.rounding_bp == owed
+        assert line.commission * commission.WHOLE - line.rounding_bp == owed
     if bank:
         owed = 0 if terms.side == "guest" else max(bank.result, 0) * terms.rate_bp
-        assert bank.commission * money.WHOLE - bank.rounding_bp == owed
+        assert bank.commission * commission.WHOLE - bank.rounding_bp == owed
 
 
 @quickly
@@ -249,7 +249,7 @@ def fingerprint() -> str:
     """Return the hash of everything that the known rounds come to."""
     said = hashlib.sha256()
     for known in case("rounds.json")["rounds"]:
-        sheet = house.from_options(known["sheet"]["preset"], known["sheet"]["options"])
+        sheet = house_rules.from_options(known["sheet"]["preset"], known["sheet"]["options"])
         record = folded(known["events"])
         verdict = payouts.judge(record, sheet)
         said.update(repr((sheet.canonical, verdict, conduct.breaches(record, sheet, verdict))).encode())

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from casino import cards as deck
-from settlement.rules import conduct, house, payouts
+from settlement.rules import conduct, house_rules, payouts
 from tests.rules.given import Short, a_bet, an_act, folded, short_round, thb
 
 HANDS = ("p1", "p2", "p3", "shared", "junk1", "dealer")
@@ -25,7 +25,7 @@ KINDS = (
     ),
 )
 SHEETS = [
-    house.from_options("seed_base", options)
+    house_rules.from_options("seed_base", options)
     for options in (
         {"feed_lead": "terminal", "junk_draw": "forced", "player_draw": {"must_draw_to": 4}, "max_hands": 4},
         {"feed_lead": "camera", "banker": "player", "requires": {"camera": True, "declared_result": True}},

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from settlement.rules import house, lookup, payouts
-from settlement.rules.house import DengTable, DrawRule, HouseRules
+from settlement.rules import house_rules, lookup, payouts
+from settlement.rules.house_rules import DengTable, DrawRule, HouseRules
 from tests.rules import test_banks, test_conduct, test_judge
 from tests.rules.given import ANSWERED, case, hand
 
@@ -18,8 +18,8 @@ OTHER_VALUES: dict[str, tuple[str, ...]] = {
         "none",
         "rate",
         "unit",
-        *(f"rounding {mode}" for mode in house.COMMISSION_CHOICES["rounding"]),
-        *(f"side {side}" for side in house.COMMISSION_CHOICES["side"]),
+        *(f"rounding {mode}" for mode in house_rules.COMMISSION_CHOICES["rounding"]),
+        *(f"side {side}" for side in house_rules.COMMISSION_CHOICES["side"]),
     ),
     "stakes": ("none", "limits"),
     "max_hands": ("seventeen", "fewer"),
@@ -36,7 +36,7 @@ OTHER_VALUES: dict[str, tuple[str, ...]] = {
     ids=lambda worked: f"{worked['option']}: {worked['value']}",
 )
 def test_the_answer_worked_by_hand_comes_out(worked: dict[str, Any]) -> None:
-    sheet = house.from_options(worked["sheet"]["preset"], worked["sheet"]["options"])
+    sheet = house_rules.from_options(worked["sheet"]["preset"], worked["sheet"]["options"])
     for pair in worked["cases"]:
         guest, dealer = hand(pair["guest"]), hand(pair["dealer"])
         kinds = [list(lookup.of(sheet).classify(cards)[:3]) for cards in (guest, dealer)]
@@ -48,7 +48,7 @@ def test_the_answer_worked_by_hand_comes_out(worked: dict[str, Any]) -> None:
 
 def test_no_value_of_any_option_is_left_without_an_answer() -> None:
     assert {test_banks, test_conduct, test_judge}  # importing them fills ANSWERED
-    values = {**house.CHOICES, **OTHER_VALUES}
+    values = {**house_rules.CHOICES, **OTHER_VALUES}
     assert values.keys() == {field.name for field in fields(HouseRules)}
     answered = ANSWERED | {
         (worked["option"], worked["value"]) for worked in case("options-worked.json")["sheets"]

@@ -3,8 +3,8 @@ them."""
 
 import pytest
 
-from settlement.rules import house, lookup, payouts
-from settlement.rules.house import PRESETS
+from settlement.rules import house_rules, lookup, payouts
+from settlement.rules.house_rules import PRESETS
 from tests.rules.given import case, hand
 
 
@@ -22,7 +22,7 @@ def test_every_known_pair_of_hands_comes_out_under_the_preset(preset: str) -> No
 
 @pytest.mark.parametrize("changed", case("options.json")["sheets"], ids=lambda sheet: str(sheet["options"]))
 def test_an_option_changes_the_answer_where_it_should_and_nowhere_else(changed: dict) -> None:
-    sheet = house.from_options("seed_base", changed["options"])
+    sheet = house_rules.from_options("seed_base", changed["options"])
     for pair in changed["cases"]:
         guest, dealer = hand(pair["guest"]), hand(pair["dealer"])
         kinds = [list(lookup.of(sheet).classify(cards)[:3]) for cards in (guest, dealer)]

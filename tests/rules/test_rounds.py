@@ -13,8 +13,8 @@ import pytest
 
 from casino import cards as deck
 from casino.record import Event, RoundRecord, fold
-from settlement.rules import conduct, house, payouts
-from settlement.rules.house import HouseRules
+from settlement.rules import conduct, house_rules, payouts
+from settlement.rules.house_rules import HouseRules
 from settlement.rules.payouts import Verdict
 from tests.rules.given import CASES, SIGNED, case, folded
 
@@ -37,7 +37,7 @@ COMPARED = {
 
 
 def sheet_of(written: dict[str, Any]) -> HouseRules:
-    return house.from_options(written["preset"], written["options"])
+    return house_rules.from_options(written["preset"], written["options"])
 
 
 def found(record: RoundRecord, sheet: HouseRules, verdict: Verdict) -> list[str]:

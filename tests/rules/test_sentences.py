@@ -11,15 +11,16 @@ import pytest
 
 from casino import cards as deck
 from casino.record import Gap, Owner, findings_json, fold
-from settlement.rules import conduct, doubts, hands, house, payouts, sentences, showdown
-from settlement.rules.house import HouseRules
+from settlement import explanations
+from settlement.explanations import Said, rule_options
+from settlement.rules import conduct, doubts, hands, house_rules, payouts, showdown
+from settlement.rules.house_rules import HouseRules
 from settlement.rules.payouts import BankLine
-from settlement.rules.sentences import Said, sheets
 from tests.rules.given import a_round, case, folded, short_round, told
 
 THAI = re.compile(r"[\u0e01-\u0e3a\u0e40-\u0e5b]")
 """Thai letters, marks and digits; the sign of the baht, U+0E3F, stands in both languages."""
-SEED_BASE = house.PRESETS["seed_base"]
+SEED_BASE = house_rules.PRESETS["seed_base"]
 
 
 def complete(said: Said) -> Said:
@@ -36,9 +37,9 @@ def complete(said: Said) -> Said:
 
 
 def sheets_of_every_value() -> Iterable[HouseRules]:
-    for name, values in house.CHOICES.items():
+    for name, values in house_rules.CHOICES.items():
         yield from (replace(SEED_BASE, **{name: value}) for value in values)  # type: ignore[arg-type]
-    yield from house.PRESETS.values()
+    yield from house_rules.PRESETS.values()
     every: tuple[dict[str, Any], ...] = (
         {"max_deng": 3},
         {"stakes": {"min": 2000, "max": 10_000_000, "step": 1000}},
@@ -46,37 +47,40 @@ def sheets_of_every_value() -> Iterable[HouseRules]:
         {"player_draw": {"must_stay_from": 6}},
         {"requires": {"camera": True}},
         {"requires": {"camera": True, "declared_result": True}},
-        *({"commission": {"rate_bp": 125, "rounding": way}} for way in house.COMMISSION_CHOICES["rounding"]),
+        *(
+            {"commission": {"rate_bp": 125, "rounding": way}}
+            for way in house_rules.COMMISSION_CHOICES["rounding"]
+        ),
         *(
             {"banker": "player", "commission": {"rate_bp": 500, "side": side, "unit": 500}}
-            for side in house.COMMISSION_CHOICES["side"]
+            for side in house_rules.COMMISSION_CHOICES["side"]
         ),
     )
     for options in every:
-        yield house.from_options("seed_base", options)
+        yield house_rules.from_options("seed_base", options)
 
 
 @pytest.mark.parametrize("sheet", list(sheets_of_every_value()), ids=lambda sheet: sheet.sha256[:8])
 def test_every_option_of_every_sheet_is_said_in_both_languages(sheet: HouseRules) -> None:
-    said = sentences.sheet(sheet, currency="THB")
-    assert [name for name, _ in said] == list(house.as_json(sheet))
+    said = explanations.sheet(sheet, currency="THB")
+    assert [name for name, _ in said] == list(house_rules.as_json(sheet))
     for _, sentence in said:
         complete(sentence)
 
 
 def test_every_value_of_a_choice_has_a_sentence_of_its_own() -> None:
-    values = {(name, value) for name, values in house.CHOICES.items() for value in values}
-    assert set(sheets.CHOICE) == values
+    values = {(name, value) for name, values in house_rules.CHOICES.items() for value in values}
+    assert set(rule_options.CHOICE) == values
     for language in (0, 1):
-        assert len({said[language] for said in sheets.CHOICE.values()}) == len(values)
+        assert len({said[language] for said in rule_options.CHOICE.values()}) == len(values)
 
 
 def test_a_sheet_says_its_figures() -> None:
-    sheet = house.from_options(
+    sheet = house_rules.from_options(
         "thai_app",
         {"stakes": {"min": 2000, "max": 500_000, "step": 1000}, "commission": {"unit": 50}, "max_deng": 3},
     )
-    said = dict(sentences.sheet(sheet, currency="THB"))
+    said = dict(explanations.sheet(sheet, currency="THB"))
     assert said["stakes"] == Said("เดิมพัน ฿20 ถึง ฿5,000 ทีละ ฿10", "Stakes are ฿20 to ฿5,000, in steps of ฿10.")
     assert said["commission"] == Said(
         "ค่าต๋ง 5% จากเงินที่ผู้เล่นได้ ปัดครึ่งขึ้นทีละ ฿0.50 เสมอไม่เก็บ",
@@ -90,7 +94,7 @@ def test_a_sheet_says_its_figures() -> None:
 
 def lines_of(sheet: HouseRules = SEED_BASE, **round: Any) -> list[Said]:
     verdict = payouts.judge(a_round(**round), sheet)
-    return [complete(sentences.line(line, sheet, sheet="v12", currency="THB")) for line in verdict.lines]
+    return [complete(explanations.line(line, sheet, sheet="v12", currency="THB")) for line in verdict.lines]
 
 
 def test_a_line_says_what_beat_what_and_the_sum() -> None:
@@ -166,14 +170,14 @@ def test_a_line_says_what_beat_what_and_the_sum() -> None:
 def test_every_step_is_said_with_its_figures(
     sheet: dict[str, Any], cards: str, dealer: str, thai: str, english: str
 ) -> None:
-    rules = house.from_options("seed_base", sheet)
+    rules = house_rules.from_options("seed_base", sheet)
     (said,) = lines_of(rules, bets={"p1": 100_00}, cards={"p1": cards, "dealer": dealer})
     assert thai in said.th
     assert english in said.en
 
 
 def test_commission_and_what_a_bank_could_not_pay_stand_in_the_sum() -> None:
-    rules = house.from_options(
+    rules = house_rules.from_options(
         "seed_base", {"banker": "player", "commission": {"rate_bp": 500, "side": "both"}}
     )
     record = a_round(
@@ -182,13 +186,13 @@ def test_commission_and_what_a_bank_could_not_pay_stand_in_the_sum() -> None:
         opened={"banker": {"account": "player:A17", "limit": {"amount": 2500_50, "currency": "THB"}}},
     )
     verdict = payouts.judge(record, rules)
-    said = complete(sentences.line(verdict.lines[0], rules, sheet="v1", currency="THB"))
+    said = complete(explanations.line(verdict.lines[0], rules, sheet="v1", currency="THB"))
     assert "3 เด้ง × ฿1,000 = ฿3,000 − จ่ายขาด ฿499.50 − ค่าต๋ง ฿125.03 = ฿2,375.47" in said.th
     assert "3 × ฿1,000 = ฿3,000 − not paid ฿499.50 − commission ฿125.03 = ฿2,375.47" in said.en
     assert verdict.bank is not None
-    lost = complete(sentences.bank(verdict.bank, currency="THB"))
+    lost = complete(explanations.bank(verdict.bank, currency="THB"))
     assert lost.en == "The bank of player A17: put up ฿2,500.50, result −฿2,500.50"
-    won = complete(sentences.bank(BankLine("player:A17", 5_000, 1_000, 50, 950, 0), currency="THB"))
+    won = complete(explanations.bank(BankLine("player:A17", 5_000, 1_000, 50, 950, 0), currency="THB"))
     assert won.th == "เจ้ามือ (ผู้เล่น A17): วางเงิน ฿50 ผลของเจ้ามือ ฿10 − ค่าต๋ง ฿0.50 = ฿9.50"
 
 
@@ -209,7 +213,7 @@ def test_a_wallets_line_and_a_bet_on_anothers_hand_say_whose_they_are() -> None:
 
 def every_known_line() -> Iterable[tuple[HouseRules, payouts.Line]]:
     for known in case("rounds.json")["rounds"]:
-        rules = house.from_options(known["sheet"]["preset"], known["sheet"]["options"])
+        rules = house_rules.from_options(known["sheet"]["preset"], known["sheet"]["options"])
         record = folded(known["events"])
         wallets = known.get("wallets", {})
         bank = min(wallets[record.banker.account], record.banker.limit) if record.banker else None
@@ -220,7 +224,7 @@ def every_known_line() -> Iterable[tuple[HouseRules, payouts.Line]]:
 def test_every_line_of_the_known_rounds_is_said_and_reads_back_from_how_it_is_stored() -> None:
     steps = set()
     for rules, line in every_known_line():
-        complete(sentences.line(line, rules, sheet="v1", currency="THB"))
+        complete(explanations.line(line, rules, sheet="v1", currency="THB"))
         stored = {
             "wager": line.wager, "hand": line.hand, "owner_kind": line.owner.kind, "owner_ref": line.owner.ref,
             "stake": line.stake, "cards": [deck.text(card) for card in line.cards],
@@ -230,7 +234,7 @@ def test_every_line_of_the_known_rounds_is_said_and_reads_back_from_how_it_is_st
             "step": line.step, "multiple": line.multiple, "gross": line.gross, "uncovered": line.uncovered,
             "commission": line.commission, "net": line.net, "rounding_bp": line.rounding_bp,
         }  # fmt: skip
-        assert sentences.read_line(stored, rules) == line
+        assert explanations.read_line(stored, rules) == line
         steps.add(line.step)
     assert steps >= {"kind", "taem", "deng"}
 
@@ -238,8 +242,8 @@ def test_every_line_of_the_known_rounds_is_said_and_reads_back_from_how_it_is_st
 def test_every_pair_of_known_hands_is_said_under_every_preset() -> None:
     told_steps = set()
     for known in case("hands.json")["cases"]:
-        for preset in house.PRESETS:
-            rules = house.PRESETS[preset]
+        for preset in house_rules.PRESETS:
+            rules = house_rules.PRESETS[preset]
             guest, dealer = (
                 hands.classify([deck.parse(card) for card in known[side]], rules)
                 for side in ("guest", "dealer")
@@ -249,7 +253,7 @@ def test_every_pair_of_known_hands_is_said_under_every_preset() -> None:
                 "w1", "p1", Owner("seat", "1"), 100, (), guest, (), dealer, step, multiple,
                 100 * multiple, 0, 0, 100 * multiple, 0,
             )  # fmt: skip
-            complete(sentences.line(line, rules, sheet="v1", currency="THB"))
+            complete(explanations.line(line, rules, sheet="v1", currency="THB"))
             told_steps.add(step)
     assert told_steps >= {"kind", "taem", "deng", "push", "rank", "tong_over_sam_lueang"}
 
@@ -260,27 +264,27 @@ def test_every_pair_of_known_hands_is_said_under_every_preset() -> None:
 def test_every_reason_to_hold_a_round_is_said_with_the_places_it_is_about() -> None:
     said: dict[str, list[Said]] = {}
     for known in [*case("rounds.json")["rounds"], *case("two-terminals.json")["rounds"]]:
-        rules = house.from_options(known["sheet"]["preset"], known["sheet"]["options"])
+        rules = house_rules.from_options(known["sheet"]["preset"], known["sheet"]["options"])
         _, gaps = told(known["events"])
         record = folded(known["events"])
         reasons = payouts.judge(record, rules).reasons
-        for reason, sentence in sentences.held(record, rules, reasons, gaps=tuple(gaps)):
+        for reason, sentence in explanations.held(record, rules, reasons, gaps=tuple(gaps)):
             said.setdefault(reason, []).append(complete(sentence))
     record = a_round(bets={"p1": 100}, cards={"p1": "5S 2D", "dealer": "3C 3D"})
     for options in ({"banker": "player"}, {"requires": {"declared_result": True}}):
-        rules = house.from_options("seed_base", options)
-        ((reason, sentence),) = sentences.held(record, rules, payouts.judge(record, rules).reasons)
+        rules = house_rules.from_options("seed_base", options)
+        ((reason, sentence),) = explanations.held(record, rules, payouts.judge(record, rules).reasons)
         said.setdefault(reason, []).append(complete(sentence))
     events, _ = told(short_round(bets={"p1": 100}, cards={"p1": "5S 2D", "dealer": "3C 3D"}))
     record = fold([replace(events[0], jumped_from=12), *events[1:]])
-    ((reason, sentence),) = sentences.held(record, rules, ("number_jump",))
+    ((reason, sentence),) = explanations.held(record, rules, ("number_jump",))
     said.setdefault(reason, []).append(complete(sentence))
     assert set(said) == set(doubts.REASONS)
 
 
 def test_a_doubled_card_is_named_with_both_its_places() -> None:
     record = a_round(bets={"p1": 100, "p6": 100}, cards={"p1": "9S 2D", "p6": "3C 9S", "dealer": "3S 3D"})
-    ((reason, said),) = sentences.held(record, SEED_BASE, payouts.judge(record, SEED_BASE).reasons)
+    ((reason, said),) = explanations.held(record, SEED_BASE, payouts.judge(record, SEED_BASE).reasons)
     assert reason == "duplicate_card"
     assert said == Said(
         "9♠ อยู่สองที่ (ที่นั่ง 1 ใบที่ 1 และที่นั่ง 6 ใบที่ 2) — หัวหน้าดูไพ่จริงแล้วชี้ใบที่ผิด",
@@ -292,9 +296,9 @@ def test_a_doubled_card_is_named_with_both_its_places() -> None:
 def test_missing_numbers_name_the_device() -> None:
     record = a_round(bets={"p1": 100}, cards={"p1": "9S 2D", "dealer": "3S 3D"})
     gap = Gap("PD01-tablet", 412, 415)
-    ((_, said),) = sentences.held(record, SEED_BASE, ("sequence_gap",), gaps=(gap,))
+    ((_, said),) = explanations.held(record, SEED_BASE, ("sequence_gap",), gaps=(gap,))
     assert said.en.startswith("Missing numbers: PD01-tablet 412–415 — ")
-    ((_, unnamed),) = sentences.held(record, SEED_BASE, ("sequence_gap",))
+    ((_, unnamed),) = explanations.held(record, SEED_BASE, ("sequence_gap",))
     complete(unnamed)
 
 
@@ -432,45 +436,45 @@ FIGURES: Mapping[str, tuple[tuple[str, dict[str, Any]], ...]] = {
 
 
 def test_every_kind_of_flag_has_its_sentence_and_its_figures_here() -> None:
-    assert set(FIGURES) == set(sentences.KINDS)
-    assert sentences.KINDS >= conduct.KINDS
-    complete(sentences.FLAGGED)
+    assert set(FIGURES) == set(explanations.KINDS)
+    assert explanations.KINDS >= conduct.KINDS
+    complete(explanations.FLAGGED)
 
 
 @pytest.mark.parametrize("kind", sorted(FIGURES))
 def test_a_flag_is_said_in_both_languages_with_every_figure_it_has(kind: str) -> None:
     for subject, detail in FIGURES[kind]:
-        complete(sentences.finding(kind, subject, detail, currency="THB"))
+        complete(explanations.finding(kind, subject, detail, currency="THB"))
 
 
 def test_a_flag_of_a_kind_without_a_sentence_is_refused() -> None:
     with pytest.raises(KeyError):
-        sentences.finding("card_marked", "p1", {}, currency="THB")
+        explanations.finding("card_marked", "p1", {}, currency="THB")
 
 
 def test_every_finding_of_the_known_rounds_is_said() -> None:
     kinds = set()
     for known in case("rounds.json")["rounds"]:
-        rules = house.from_options(known["sheet"]["preset"], known["sheet"]["options"])
+        rules = house_rules.from_options(known["sheet"]["preset"], known["sheet"]["options"])
         record = folded(known["events"])
         for finding in conduct.breaches(record, rules, payouts.judge(record, rules)):
             (written,) = findings_json([finding])
             detail = written.get("detail", {})
-            complete(sentences.finding(finding.kind, finding.subject, detail, currency="THB"))
-            assert sentences.finding(
+            complete(explanations.finding(finding.kind, finding.subject, detail, currency="THB"))
+            assert explanations.finding(
                 finding.kind, finding.subject, dict(finding.detail), currency="THB"
-            ) == sentences.finding(finding.kind, finding.subject, detail, currency="THB")
+            ) == explanations.finding(finding.kind, finding.subject, detail, currency="THB")
             kinds.add(finding.kind)
     assert len(kinds) >= 12
 
 
 def test_a_junk_four_with_deng_and_a_differing_read_are_said_plainly() -> None:
-    junk = sentences.finding("junk_deng_four", "junk1", {"taem": 4, "drew": True}, currency="THB")
+    junk = explanations.finding("junk_deng_four", "junk1", {"taem": 4, "drew": True}, currency="THB")
     assert junk.en == (
         "Junk hand 1 had four with deng and drew — no answer is right and quarrels start here; note who objected"
     )
     detail = {"reads": [["PD01-tablet", "7C"], ["PD01-camera", "7S"]], "counts": "7S", "by": "ruled"}
-    read = sentences.finding("reads_differ", "p5.1", detail, currency="THB")
+    read = explanations.finding("reads_differ", "p5.1", detail, currency="THB")
     assert read.en == (
         "Seat 5, card 1: PD01-tablet 7♣, PD01-camera 7♠; the ruled card counts: 7♠ — look at the picture"
     )
@@ -489,4 +493,4 @@ def test_a_junk_four_with_deng_and_a_differing_read_are_said_plainly() -> None:
 def test_money_is_written_to_the_satang_and_without_a_fraction_where_there_is_none(
     amount: int, currency: str, written: str
 ) -> None:
-    assert sentences.money(amount, currency) == written
+    assert explanations.money(amount, currency) == written

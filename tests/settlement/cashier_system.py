@@ -22,8 +22,8 @@ from uuid import UUID
 import standardwebhooks
 
 from casino import events
-from settlement import external, settle
-from settlement.external import systems
+from settlement import external_wallets, settling
+from settlement.external_wallets import cashier_systems
 from settlement.models import CashierSystem
 from settlement.webhooks import addresses
 from tests.settlement.books import NOW, a_person, act
@@ -308,8 +308,10 @@ def let_in(
     target = addresses.parse(stand_in.url, demonstration=True)
     an_approved_target(target.host, target.port)
     with act():
-        system, secret = systems.let_in(
-            systems.Wanted(code=code, prefix=prefix, url=stand_in.url, target=target, dialect=dialect),
+        system, secret = cashier_systems.let_in(
+            cashier_systems.Wanted(
+                code=code, prefix=prefix, url=stand_in.url, target=target, dialect=dialect
+            ),
             by=a_person("AD1", "administrator"),
             approved_by=a_person("M1", "manager"),
         )
@@ -317,16 +319,16 @@ def let_in(
     return system
 
 
-def covered(round: UUID, *, at: datetime = NOW) -> settle.Cover:
+def covered(round: UUID, *, at: datetime = NOW) -> settling.Cover:
     """Cover a round as its door does: one act, the calls, and another act."""
 
     def acting(do: Callable[[events.Act], Any]) -> Any:
         with act(now=at) as running:
             return do(running)
 
-    return settle.cover(round, acting=acting)
+    return settling.cover(round, acting=acting)
 
 
 def told(*, at: datetime = NOW + timedelta(seconds=10)) -> int:
     """Send what is due at a moment, at that same moment; return how many tries were made."""
-    return external.call(owner="worker", clock=lambda: at, until=at + timedelta(seconds=1))
+    return external_wallets.call(owner="worker", clock=lambda: at, until=at + timedelta(seconds=1))

@@ -8,10 +8,10 @@ from typing import Any
 
 from casino import devices, events, tables
 from casino.models import Person
-from settlement import days, floats, reports
+from settlement import days, reports, table_floats
 from settlement.days import checklist, shifts
-from settlement.floats import Box
 from settlement.models import Report, Run, Shift
+from settlement.table_floats import Box
 from tests.casino.telling import TWO_HANDS
 from tests.settlement import floor
 from tests.settlement.floor import AtTable, a_person, act
@@ -50,7 +50,7 @@ def a_counted_table(code: str = "PD01", *, baht: int = 10_000, now: datetime = E
         floor.put_in_force(table, preset="seed_base", options={}, from_=now)
         dealer, supervisor = a_person(f"D-{code}", "dealer"), a_person(f"S-{code}", "supervisor")
         counted(table, "opener", dealer, supervisor, pieces={100_00: baht // 100})
-        session = floats.open_table(table=table, dealer=dealer, supervisor=supervisor, cage="C1")
+        session = table_floats.open_table(table=table, dealer=dealer, supervisor=supervisor, cage="C1")
         tablet, _ = devices.enrol(code=f"{code}-terminal", kind="terminal", table=table, now=now)
     table.refresh_from_db()
     return AtTable(table, session, dealer, supervisor, {"tablet": tablet})
@@ -63,7 +63,7 @@ def a_table_closed(
     held = (table.supervisor, a_person("M01", "manager"))
     with act(now=now):
         counted(table.table, "closer", table.dealer, table.supervisor, pieces={100_00: baht // 100})
-        floats.close_table(table=table.table, last_round=last_round, cage="C1", carried_over_by=held)
+        table_floats.close_table(table=table.table, last_round=last_round, cage="C1", carried_over_by=held)
     if in_box is not None:
         a_box_counted(table, in_box, now=now)
 

@@ -21,9 +21,9 @@ from casino import devices, events, rounds, tables
 from casino.models import Device, Person, Role, Round, Table, TableSession
 from casino.record import Event
 from casino.rounds import Report
-from settlement import cashier, ledger, rule_sheets, settle
+from settlement import cashier, ledger, rule_sheets, settling
 from settlement.models import Account, Journal, Line, Settlement
-from settlement.settle import Settled
+from settlement.settling import Settled
 from tests.casino import telling
 
 NOW = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
@@ -184,7 +184,7 @@ def paid_in(ref: str, amount: int, *, now: datetime = NOW) -> str:
 
 def settled(*ids: UUID, now: datetime = LATER) -> list[Settled]:
     with act(now=now):
-        return settle.settle_rounds(ids)
+        return settling.settle_rounds(ids)
 
 
 def outcome(round: UUID, *, now: datetime = LATER) -> str:
@@ -193,9 +193,9 @@ def outcome(round: UUID, *, now: datetime = LATER) -> str:
     return ": ".join([answer.outcome, *([" ".join(answer.reasons)] if answer.reasons else [])])
 
 
-def covered(round: UUID, *, now: datetime = NOW) -> settle.Cover:
+def covered(round: UUID, *, now: datetime = NOW) -> settling.Cover:
     with act(now=now):
-        return settle.cover(round)
+        return settling.cover(round)
 
 
 def corrected(round: UUID, *late: str, now: datetime = LATER, **more: Any) -> Settlement:
@@ -205,7 +205,7 @@ def corrected(round: UUID, *late: str, now: datetime = LATER, **more: Any) -> Se
         found = found.filter(kind__in=late)
     more = more or {"acted_by": a_person("S01", "supervisor"), "approved_by": a_person("M01", "manager")}
     with act(now=now):
-        return settle.correct(round, cites=list(found.values_list("id", flat=True)), **more)
+        return settling.correct(round, cites=list(found.values_list("id", flat=True)), **more)
 
 
 def money() -> dict[str, int]:
@@ -225,7 +225,7 @@ def standing(round: UUID) -> str:
 
 def lines_of(round: UUID) -> dict[str, int]:
     """The net of each wager by the effective revision, the bank's among them."""
-    effective = settle.effective(round)
+    effective = settling.effective(round)
     return dict(Line.objects.filter(settlement=effective).order_by("ordinal").values_list("wager", "net"))
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from django.utils import timezone
 
 from casino import events
-from settlement import days, reconcile
+from settlement import days, reconciliation
 from settlement.models import Run
 
-OURS = tuple(level for level in reconcile.LEVELS if level != "R5")
+OURS = tuple(level for level in reconciliation.LEVELS if level != "R5")
 """What settlement compares itself."""
 
 
@@ -29,7 +29,7 @@ def begun(
     *, levels: Sequence[str] = OURS, size: int = 2, kind: str = "asked", now: datetime | None = None
 ) -> Run:
     return events.attempt(
-        lambda _: reconcile.begin(kind=kind, gaming_day=today(), levels=levels, chunk_size=size),
+        lambda _: reconciliation.begin(kind=kind, gaming_day=today(), levels=levels, chunk_size=size),
         actor=events.SERVICE,
         request_id="test",
         now=now or afterwards(),
@@ -37,7 +37,7 @@ def begun(
 
 
 def worked(run: Run) -> Run:
-    while reconcile.look_on(owner="test", now=timezone.now(), request_id="test", run=run.id) is not None:
+    while reconciliation.look_on(owner="test", now=timezone.now(), request_id="test", run=run.id) is not None:
         pass
     run.refresh_from_db()
     return run

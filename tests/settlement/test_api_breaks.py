@@ -11,8 +11,8 @@ import pytest
 from django.utils import timezone
 
 from casino import events
-from casino.refusals import Refusal
-from settlement import breaks, days, reconcile
+from casino.platform.refusals import Refusal
+from settlement import breaks, days, reconciliation
 from settlement.breaks import NewBreak
 from settlement.models import Break, Run
 from tests import world
@@ -108,4 +108,4 @@ def test_a_day_of_which_nothing_is_over_is_not_compared(staff: House) -> None:
     assert (status, list(refused["fields"])) == (422, ["gaming_day"])
     assert told(client, "reconciliations", gaming_day="2999-01-01", levels=["R9"])[0] == 422
     with pytest.raises(Refusal, match="day_not_begun"), world.acting():
-        reconcile.begin(kind="asked", gaming_day=date(2999, 1, 1), levels=("R0",))
+        reconciliation.begin(kind="asked", gaming_day=date(2999, 1, 1), levels=("R0",))

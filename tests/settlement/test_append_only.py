@@ -12,11 +12,11 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from settlement import breaks, cashier, floats, ledger, models, reconcile, rule_sheets
+from settlement import breaks, cashier, ledger, models, reconciliation, rule_sheets, table_floats
 from settlement.breaks import NewBreak
 from settlement.ledger import NewHold
 from settlement.models import Settlement
-from settlement.rules.house import PRESETS
+from settlement.rules.house_rules import PRESETS
 from settlement.webhooks import delivering, sending
 from tests.database import Connection
 from tests.settlement import telling
@@ -85,12 +85,12 @@ def a_night() -> UUID:
         rule_sheets.approve(sheet=sheet.id, sha256=sheet.sha256, by=bo)
         rule_sheets.put_in_force(table=table, sheet=sheet.id, from_=NOW, by=ann, approved_by=bo)
         counted(table, "opener", dealer, supervisor, pieces={500_00: 10})
-        floats.open_table(table=table, dealer=dealer, supervisor=supervisor, cage="C1")
+        table_floats.open_table(table=table, dealer=dealer, supervisor=supervisor, cage="C1")
     with act():
         counted(table, "closer", dealer, supervisor, pieces={500_00: 10})
-        floats.close_table(table=table, last_round=0, cage="C1")
+        table_floats.close_table(table=table, last_round=0, cage="C1")
     with act():
-        box = floats.Box(carried_by=supervisor, cage="C1")
+        box = table_floats.Box(carried_by=supervisor, cage="C1")
         counted(table, "drop", ann, bo, pieces={}, box=box)
     nok, round = a_wallet("A17", 1_000), a_round(table)
     with act():
@@ -129,8 +129,8 @@ def a_comparison() -> None:
     with act():
         breaks.found([NewBreak("AMOUNT", "rounds/r1", "differs", {}, amount=1, currency="THB")])
     with act(now=NOW + timedelta(days=1)):
-        reconcile.begin(kind="asked", gaming_day=TODAY, levels=("R0",))
-    assert reconcile.look_on(owner="test", now=NOW, request_id="night") is not None
+        reconciliation.begin(kind="asked", gaming_day=TODAY, levels=("R0",))
+    assert reconciliation.look_on(owner="test", now=NOW, request_id="night") is not None
 
 
 def a_settlement(round: UUID | None = None, *, house_net: int, journal: UUID | None = None) -> Settlement:
@@ -575,7 +575,7 @@ def test_one_person_is_not_two_and_a_sheet_is_its_bytes(application: Connection,
 def test_a_count_is_whole_pieces_of_each_denomination_once(application: Connection, lines: str) -> None:
     a_night()
     with act():
-        floats.count(table=a_table("PD02"), kind="opener", by=a_person("D1", "dealer"), count=None)
+        table_floats.count(table=a_table("PD02"), kind="opener", by=a_person("D1", "dealer"), count=None)
     sql = (
         "INSERT INTO settlement_count (id, counting_id, ordinal, lines, currency, counted_by_id, counted_at, salt)"
         " SELECT gen_random_uuid(), id, 1, %s::jsonb, 'THB', asked_by_id, now(), ''"

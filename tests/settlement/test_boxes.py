@@ -9,12 +9,12 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import Error, transaction
 
-from audit import books as checks
+from audit import controls as checks
 from casino.models import Person
-from casino.refusals import Refusal
-from settlement import floats, ledger
-from settlement.floats import Box
+from casino.platform.refusals import Refusal
+from settlement import ledger, table_floats
 from settlement.models import Break, Drop
+from settlement.table_floats import Box
 from tests import world
 from tests.settlement.doors import signed_in
 from tests.settlement.floor import NOW, AtTable, a_person, act
@@ -39,7 +39,9 @@ def two() -> tuple[AtTable, TableSessions]:
     first = at.session
     with act(now=NOW + timedelta(hours=3)):
         counted(at.table, "opener", at.dealer, at.supervisor, pieces=baht(10_000))
-        at.session = floats.open_table(table=at.table, dealer=at.dealer, supervisor=at.supervisor, cage="C1")
+        at.session = table_floats.open_table(
+            table=at.table, dealer=at.dealer, supervisor=at.supervisor, cage="C1"
+        )
     bought_in(300, now=NOW + timedelta(hours=3, minutes=5))
     closed(at, 9_700, last_round=0, now=NOW + timedelta(hours=5))
     return at, (first.id, at.session.id)
@@ -49,8 +51,8 @@ def box_counted(at: AtTable, amount: int, *, session: UUID | None, now: datetime
     with act(now=now):
         box = Box(carried_by=at.supervisor, cage="C1")
         for person in managers():
-            blind = floats.BlindCount(by=person, pieces=baht(amount))
-            saved = floats.count(
+            blind = table_floats.BlindCount(by=person, pieces=baht(amount))
+            saved = table_floats.count(
                 table=at.table, kind="drop", by=person, count=blind, box=box, session=session
             )
     return saved
@@ -58,7 +60,7 @@ def box_counted(at: AtTable, amount: int, *, session: UUID | None, now: datetime
 
 def taken_back(at: AtTable, count: UUID, *, by: Person | None = None, reason: str = "the other box") -> Drop:
     with act(now=LATE + timedelta(minutes=30)):
-        return floats.take_back(
+        return table_floats.take_back(
             table=at.table, count=count, by=by or a_person("M05", "manager"), reason=reason
         )
 
@@ -69,7 +71,7 @@ def hold(*codes: str) -> list[int]:
 
 
 def won(session: UUID) -> int | None:
-    return floats.rundown.of_session(session).rundown.win
+    return table_floats.rundown.of_session(session).rundown.win
 
 
 # -- whose box -----------------------------------------------------------------------------------------------
@@ -107,7 +109,7 @@ def test_while_one_box_is_counted_another_waits(two: tuple[AtTable, TableSession
     at, (older, younger) = two
     box = Box(carried_by=at.supervisor, cage="C1")
     with act(now=LATE):
-        asked = floats.count(
+        asked = table_floats.count(
             table=at.table, kind="drop", by=managers()[0], count=None, box=box, session=older
         )
     assert asked.counting.session_id == older
@@ -121,12 +123,16 @@ def test_a_float_may_be_named_by_its_session_too(two: tuple[AtTable, TableSessio
     at, (older, _) = two
     with act(now=LATE):
         counted(at.table, "opener", at.dealer, at.supervisor, pieces=baht(10_000))
-        at.session = floats.open_table(table=at.table, dealer=at.dealer, supervisor=at.supervisor, cage="C1")
-    blind = floats.BlindCount(by=at.dealer, pieces=baht(10_000))
+        at.session = table_floats.open_table(
+            table=at.table, dealer=at.dealer, supervisor=at.supervisor, cage="C1"
+        )
+    blind = table_floats.BlindCount(by=at.dealer, pieces=baht(10_000))
     with pytest.raises(Refusal, match="invalid_value"), act(now=LATE):
-        floats.count(table=at.table, kind="closer", by=at.dealer, count=blind, session=older)
+        table_floats.count(table=at.table, kind="closer", by=at.dealer, count=blind, session=older)
     with act(now=LATE):
-        saved = floats.count(table=at.table, kind="closer", by=at.dealer, count=blind, session=at.session.id)
+        saved = table_floats.count(
+            table=at.table, kind="closer", by=at.dealer, count=blind, session=at.session.id
+        )
     assert saved.needs == "second"
 
 
@@ -143,12 +149,15 @@ def test_a_box_counted_as_anothers_is_taken_back_and_counted_anew(two: tuple[AtT
 
     assert (drop.withdrawn_reason, hold(DROP, VARIANCE)) == ("the other box", [1_300, 0])
     assert Break.objects.get(subject__startswith="drops/").state == "matched"
-    assert (won(older), floats.rundown.of_session(older).rundown.unknown["drop"]) == (None, "drop_uncounted")
+    assert (won(older), table_floats.rundown.of_session(older).rundown.unknown["drop"]) == (
+        None,
+        "drop_uncounted",
+    )
     again = LATE + timedelta(hours=1)
     box_counted(at, 300, session=younger, now=again)
     box_counted(at, 1_000, session=older, now=again)
     assert (won(older), won(younger), hold(DROP, VARIANCE)) == (0, 0, [0, 0])
-    assert [row.state for row in floats.standings(at.table, limit=5)] == ["closed", "closed"]
+    assert [row.state for row in table_floats.standings(at.table, limit=5)] == ["closed", "closed"]
 
 
 def test_a_count_is_taken_back_once_with_a_reason_by_who_neither_counted_nor_carried(

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import IntegrityError, transaction
 
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import breaks
 from settlement.breaks import NewBreak
 from settlement.ledger import Posting

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from settlement import breaks, reconcile
+from settlement import breaks, reconciliation
 from settlement.breaks import NewBreak
 from tests.database import Connection
 from tests.settlement.books import NOW, TODAY, a_person, act
@@ -59,8 +59,8 @@ def compared() -> None:
     with act():
         breaks.found([NewBreak("AMOUNT", "rounds/r1", "f", {}, amount=1, currency="THB")])
     with act(now=NOW + timedelta(days=1)):
-        run = reconcile.begin(kind="asked", gaming_day=TODAY, levels=("R3",))
-    while reconcile.look_on(owner="test", now=NOW, request_id="test", run=run.id) is not None:
+        run = reconciliation.begin(kind="asked", gaming_day=TODAY, levels=("R3",))
+    while reconciliation.look_on(owner="test", now=NOW, request_id="test", run=run.id) is not None:
         pass
 
 
@@ -83,14 +83,14 @@ def test_what_was_found_and_compared_is_kept_whoever_asks(application: Connectio
 
 def test_a_run_is_not_done_while_a_chunk_is_left(application: Connection) -> None:
     with act(now=NOW + timedelta(days=1)):
-        run = reconcile.begin(kind="asked", gaming_day=TODAY, levels=("R3",))
+        run = reconciliation.begin(kind="asked", gaming_day=TODAY, levels=("R3",))
     done = (
         "UPDATE settlement_run SET done_at = now(), outcome = 'matched', digest = repeat('0', 64),"
         " report = '{\"a\": 1}'"
         f" WHERE id = '{run.id}'"
     )
     assert met(application, done) == "23514"
-    (claim, *_) = reconcile.claim(owner="test", levels=["R3"], run=run.id)
+    (claim, *_) = reconciliation.claim(owner="test", levels=["R3"], run=run.id)
     wrong = (
         "INSERT INTO settlement_result SELECT"
         f" (jsonb_populate_record(r, jsonb_build_object('chunk_id', {claim.chunk}))).* FROM settlement_result r LIMIT 1"

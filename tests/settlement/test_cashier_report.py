@@ -12,7 +12,7 @@ import pytest
 
 from audit.models import Flag, LogEntry
 from settlement import cashier
-from settlement.cashier import Cash, report
+from settlement.cashier import Cash, cash_report
 from tests import world
 from tests.audit import flagged
 from tests.settlement.cage import AtCage, a_cashier, said
@@ -46,7 +46,7 @@ def goes(person: str, amount: int, *, at: datetime = NIGHT) -> None:
 
 
 def due(day: date = TODAY) -> dict[tuple[str, str], int]:
-    return {(one.person, one.direction): one.amount for one in report.due(day)}
+    return {(one.person, one.direction): one.amount for one in cash_report.due(day)}
 
 
 # -- what is due -------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from audit.models import LogEntry
 from casino import people, tables
 from casino.events import Principal
 from casino.people import principal_of
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import cashier
 from settlement.cashier import Cash
 from settlement.models import CashAct, Entry, Journal

@@ -10,8 +10,8 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from casino.models import RoundEvent
-from casino.refusals import Refusal
-from settlement import settle
+from casino.platform.refusals import Refusal
+from settlement import settling
 from settlement.models import Entry, Journal, Message, Settlement
 from tests import world
 from tests.settlement import floor
@@ -89,7 +89,7 @@ def test_a_dealers_card_ruled_after_the_settlement_changes_what_was_paid() -> No
 def test_the_reversal_inverts_the_journal_entry_for_entry() -> None:
     table = a_table(commission={"rate_bp": 500})
     round_id = won(table)
-    first = settle.effective(round_id)
+    first = settling.effective(round_id)
     said(table, round_id, "rule dealer.2 8D")
 
     second = corrected(round_id)
@@ -112,7 +112,7 @@ def test_the_first_revision_stays_as_it_was() -> None:
 
     assert list(Settlement.objects.filter(revision=1).values()) == kept
     assert second.supersedes_id == kept[0]["id"]
-    assert settle.effective(round_id) == second
+    assert settling.effective(round_id) == second
 
 
 def test_a_correction_and_its_opposite_leave_every_balance_as_it_was() -> None:
@@ -208,7 +208,7 @@ def test_a_correction_tells_only_the_owners_whose_sum_it_changes() -> None:
 def test_the_database_lets_no_revision_say_that_it_changes_nothing(change: str) -> None:
     table = a_table()
     round_id = won(table)
-    first = settle.effective(round_id)
+    first = settling.effective(round_id)
     assert first is not None
     values: dict[str, Any] = dict(Settlement.objects.filter(pk=first.pk).values()[0])
     values |= {
@@ -236,7 +236,7 @@ def test_late_acts_cited_before_stay_cited() -> None:
     second = list(RoundEvent.objects.filter(late=True).exclude(id__in=first).values_list("id", flat=True))
 
     with floor.act(now=LATER):
-        third = settle.correct(round_id, cites=second, because=uuid4())
+        third = settling.correct(round_id, cites=second, because=uuid4())
 
     assert third.cites == sorted(first + second)
     assert lines_of(round_id) == {"w1": 200_00}
@@ -310,7 +310,7 @@ def test_a_round_that_was_never_settled_is_not_corrected() -> None:
 
     for round_id in (played, uuid4()):
         with pytest.raises(Refusal) as refused, floor.act():
-            settle.correct(round_id, cites=[], because=uuid4())
+            settling.correct(round_id, cites=[], because=uuid4())
         assert refused.value.code == "round_not_settled"
 
 
@@ -323,7 +323,7 @@ def test_only_late_events_of_the_round_can_be_cited() -> None:
 
     for cited in (in_time, of_another):
         with pytest.raises(Refusal) as refused, floor.act(now=LATER):
-            settle.correct(round_id, cites=[cited], because=uuid4())
+            settling.correct(round_id, cites=[cited], because=uuid4())
         assert refused.value.code == "invalid_value"
 
 
@@ -371,7 +371,7 @@ def test_late_events_deserve_a_second_look_and_a_note_is_never_late() -> None:
     round_id = won(table)
     said(table, round_id, "change w1 900\nnote")
 
-    _, found = settle.reviewed(round_id, settle.effective(round_id))
+    _, found = settling.reviewed(round_id, settling.effective(round_id))
 
     assert [(one.kind, one.detail) for one in found if one.kind == "late_event"] == [
         ("late_event", (("events", 1),))

@@ -10,14 +10,14 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from audit.flags import counts
+from audit.flags import count_flags
 from audit.flags.kinds import Seen
 from audit.models import LogEntry
 from casino.models import Device, Person, TableSession
-from casino.refusals import Refusal
-from settlement import days, floats
-from settlement.floats import BlindCount, Box
+from casino.platform.refusals import Refusal
+from settlement import days, table_floats
 from settlement.models import Break, Count, Counting, Drop, Float, Journal, Message
+from settlement.table_floats import BlindCount, Box
 from tests import world
 from tests.rules.given import a_bet, short_round
 from tests.settlement.doors import Night, asked, body_of, numbered, signed_in
@@ -226,12 +226,12 @@ def test_somebody_who_may_see_what_is_expected_does_not_count() -> None:
 # -- variances ---------------------------------------------------------------------------------------------
 
 
-def closed(at: AtTable, *, short: int, last_round: int = 0) -> floats.Closed:
+def closed(at: AtTable, *, short: int, last_round: int = 0) -> table_floats.Closed:
     """Close with a tray so many satang short."""
     with acting():
         pieces = {100_000: 100, 10_000: 399, 1: 10_000 - short}
         counted(at.table, "closer", at.dealer, at.supervisor, pieces=pieces)
-        return floats.close_table(table=at.table, last_round=last_round, cage="C1")
+        return table_floats.close_table(table=at.table, last_round=last_round, cage="C1")
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_surveillance_is_told_of_an_incident(at: AtTable, settings: Any) -> None
         Seen(0, entry.id, entry.action, None, entry.table_code, "", json.loads(bytes(entry.bytes))["data"])
         for entry in LogEntry.objects.filter(action="table.float_closed")
     ]
-    (raised,) = counts.differences(seen)
+    (raised,) = count_flags.differences(seen)
     assert (raised.kind, raised.subject, raised.table) == (
         "count_variance",
         f"floats/{done.float.id}",
@@ -342,14 +342,14 @@ def test_closed_uncounted(at: AtTable) -> None:
 
     count(at.supervisor, "closer")
     say(signed_in(at.supervisor), "tables/PD01/sessions/close", {"last_round": 0, "cage": "C1"})
-    (standing,) = floats.standings(at.table, limit=5)
+    (standing,) = table_floats.standings(at.table, limit=5)
     assert standing.state == "uncounted"
     with acting():
         counted(
             at.table, "drop", world.a_manager(badge="M03"), world.a_manager(badge="M04"),
             box=Box(carried_by=at.supervisor, cage="C1"), pieces={},
         )  # fmt: skip
-    (standing,) = floats.standings(at.table, limit=5)
+    (standing,) = table_floats.standings(at.table, limit=5)
     assert standing.state == "closed"
 
 
@@ -422,9 +422,9 @@ def test_a_refused_act_of_the_domain_says_its_name() -> None:
     house = world.a_house()
     table = house.tables["PD01"].table
     with pytest.raises(Refusal, match="count_not_asked"), acting():
-        floats.withdraw(table=table, kind="closer", by=house.author)
+        table_floats.withdraw(table=table, kind="closer", by=house.author)
     with pytest.raises(Refusal, match="box_not_carried"), acting():
-        floats.count(
+        table_floats.count(
             table=table, kind="drop", by=house.author, count=BlindCount(house.author, {}),
             box=Box(house.tables["PD01"].supervisor, "C1"),
         )  # fmt: skip

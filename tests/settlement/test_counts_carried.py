@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from deploy.local import place
+from deploy.local import paths
 from tests import database
 from tests.database import House
 
@@ -59,7 +59,7 @@ def old(house: House) -> Iterator[str]:
 def migrated(url: str, *to: str) -> None:
     done = subprocess.run(
         [sys.executable, "manage.py", "migrate", *to, "--verbosity", "0"],
-        cwd=place.CLONE, env=os.environ | {"DATABASE_URL": url, "DATABASE_OWNER_URL": url},
+        cwd=paths.CLONE, env=os.environ | {"DATABASE_URL": url, "DATABASE_OWNER_URL": url},
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -8,9 +8,9 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from settlement import floats
-from settlement.floats import BlindCount, Box
+from settlement import table_floats
 from settlement.models import Count, Counting, Float
+from settlement.table_floats import BlindCount, Box
 from tests.database import Connection
 from tests.settlement.books import a_person, a_table, act
 from tests.settlement.test_append_only import CHECKED, TWICE, Attack, answer
@@ -41,7 +41,7 @@ def an_open_counting(*pieces: dict[int, int]) -> Counting:
     table = a_table("PD02")
     with act():
         for by, one in zip(people, pieces, strict=False):
-            saved = floats.count(table=table, kind="opener", by=by, count=BlindCount(by, one))
+            saved = table_floats.count(table=table, kind="opener", by=by, count=BlindCount(by, one))
     return saved.counting
 
 
@@ -120,7 +120,7 @@ def test_a_counting_ends_once_with_its_last_count(application: Connection, owner
 def test_a_float_is_what_was_accepted_for_it(application: Connection) -> None:
     opening = an_opening()
     with act():
-        floats.open_table(
+        table_floats.open_table(
             table=a_table(),
             dealer=a_person("D1", "dealer"),
             supervisor=a_person("S1", "supervisor"),
@@ -153,13 +153,13 @@ def test_who_carried_a_box_does_not_count_it(application: Connection) -> None:
     an_opening()
     dealer, supervisor = a_person("D1", "dealer"), a_person("S1", "supervisor")
     with act():
-        floats.open_table(table=a_table(), dealer=dealer, supervisor=supervisor, cage="C1")
+        table_floats.open_table(table=a_table(), dealer=dealer, supervisor=supervisor, cage="C1")
     with act():
         counted(a_table(), "closer", dealer, supervisor, pieces=OPENING)
-        floats.close_table(table=a_table(), last_round=0, cage="C1")
+        table_floats.close_table(table=a_table(), last_round=0, cage="C1")
     with act():
         box = Box(carried_by=supervisor, cage="C1")
-        asked = floats.count(
+        asked = table_floats.count(
             table=a_table(), kind="drop", by=a_person("M1", "manager"), count=None, box=box
         ).counting
 

@@ -9,8 +9,8 @@ import pytest
 from django.db.models import F
 
 from casino import tables
-from casino.refusals import Refusal
-from settlement import settle
+from casino.platform.refusals import Refusal
+from settlement import settling
 from settlement.models import Account, Hold, Uncovered
 from tests.settlement import floor
 from tests.settlement.floor import AtTable, a_table, a_wallet, covered, holds, lines_of, money, outcome
@@ -43,7 +43,7 @@ def refusal_of(round_id: UUID) -> str:
     return refused.value.code
 
 
-def answered(cover: settle.Cover) -> dict[str, Any]:
+def answered(cover: settling.Cover) -> dict[str, Any]:
     """What was set aside by wager, and what was not: exposure, available, reason."""
     return {hold.wager: hold.amount for hold in cover.covered} | {
         item.wager: (item.exposure, item.available, item.reason) for item in cover.refused
@@ -412,7 +412,9 @@ def test_a_wagers_missing_cover_and_missing_money_deserve_a_second_look() -> Non
 
     round_id = played(table, cards=TONG)
 
-    found = {finding.kind: finding for finding in settle.reviewed(round_id, settle.effective(round_id))[1]}
+    found = {
+        finding.kind: finding for finding in settling.reviewed(round_id, settling.effective(round_id))[1]
+    }
     assert (found["uncovered"].subject, dict(found["uncovered"].detail)) == (
         "w1",
         {"reason": "offline", "exposure": 500_00},

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from audit.models import LogEntry
 from casino import tables
 from casino.models import Round
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import breaks, days, ledger, reports
 from settlement.breaks import NewBreak
 from settlement.ledger import NewJournal, Posting, accounts

@@ -15,7 +15,7 @@ from django.db import connection
 from audit import disputes
 from audit.models import Dispute
 from casino import events, people
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import cashier, days, reports
 from settlement.days import shifts
 from settlement.models import DayJob, GamingDay, Journal, Report, Shift

@@ -9,7 +9,7 @@ import pytest
 from django.db import IntegrityError
 
 from casino import events
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import ledger
 from settlement.ledger import NewHold
 from settlement.models import Account, Entry, Hold, Journal

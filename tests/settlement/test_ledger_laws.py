@@ -18,7 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import ledger
 from settlement.ledger import NewHold, NewJournal
 from tests.settlement import books

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 from django.db import Error, connection
 
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import ledger
 from settlement.ledger import NewHold, NewJournal, accounts, journals
 from settlement.models import Account, Entry, Journal

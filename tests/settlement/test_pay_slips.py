@@ -11,7 +11,7 @@ from django.conf import settings
 
 from casino import rounds
 from casino.models import Role
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import slips
 from settlement.models import Entry, Message, PaySlip
 from settlement.slips import claims

@@ -10,10 +10,10 @@ from uuid import UUID
 
 import pytest
 
-from audit import books as checks
-from settlement import floats, ledger
-from settlement.floats.rundown import Stretch
+from audit import controls as checks
+from settlement import ledger, table_floats
 from settlement.models import Account, Break, CashAct, Entry, Float, PaySlip
+from settlement.table_floats.rundown import Stretch
 from tests.settlement import floor
 from tests.settlement.floor import LATER, NOW, AtTable, act, corrected
 from tests.settlement.papers import a_claim, paid, voided
@@ -69,10 +69,10 @@ def closed(
     last_round: int,
     now: datetime = NOW + timedelta(hours=2),
     cage: str = "C1",
-) -> floats.Closed:
+) -> table_floats.Closed:
     with act(now=now):
         counted(at.table, "closer", at.dealer, at.supervisor, pieces=baht(closer))
-        return floats.close_table(table=at.table, last_round=last_round, cage=cage)
+        return table_floats.close_table(table=at.table, last_round=last_round, cage=cage)
 
 
 def hold(*codes: str) -> list[int]:
@@ -84,7 +84,9 @@ def hold(*codes: str) -> list[int]:
 def opened_again(at: AtTable, opener: int, *, now: datetime, cage: str = "C1") -> None:
     with act(now=now):
         counted(at.table, "opener", at.dealer, at.supervisor, pieces=baht(opener))
-        at.session = floats.open_table(table=at.table, dealer=at.dealer, supervisor=at.supervisor, cage=cage)
+        at.session = table_floats.open_table(
+            table=at.table, dealer=at.dealer, supervisor=at.supervisor, cage=cage
+        )
     at.told.clear()
 
 
@@ -125,8 +127,8 @@ def test_a_guest_who_wins_475_by_slip_costs_the_house_475_and_leaves_the_tray_wh
     assert hold(BANK, GUESTS, SLIPS, CLEARING, CHIPS) == [0, 0, 0, 0, 0]
     assert hold(VAULT, CASH) == [-475, 475]
     for stretch in (
-        floats.rundown.of_session(at.session.id),
-        *floats.rundown.of_day(at.table, TODAY).stretches,
+        table_floats.rundown.of_session(at.session.id),
+        *table_floats.rundown.of_day(at.table, TODAY).stretches,
     ):
         both_roads(stretch, win=-475, tray=60_000)
         assert (stretch.rundown.figures.slips, stretch.rundown.figures.pays) == (475_00, 475_00)
@@ -170,7 +172,7 @@ def test_a_slip_that_is_paid_after_the_close_stands_in_clearing_until_then() -> 
     paid(claim, now=NOW + timedelta(hours=4))
 
     assert hold(BANK, SLIPS, CLEARING, VAULT) == [0, 0, 0, -475]
-    both_roads(floats.rundown.of_session(at.session.id), win=-475, tray=60_000)
+    both_roads(table_floats.rundown.of_session(at.session.id), win=-475, tray=60_000)
 
 
 def test_a_slip_that_is_voided_after_the_close_is_brought_back_and_counts_in_the_next_session() -> None:
@@ -195,8 +197,8 @@ def test_a_slip_that_is_voided_after_the_close_is_brought_back_and_counts_in_the
     box_counted(at, 0, now=NOW + timedelta(hours=7))
 
     assert (closer.expected, closer.variance, closer.slip_clearing) == (59_525_00, None, None)
-    both_roads(floats.rundown.of_session(first.id), win=-475, tray=60_000)
-    second = floats.rundown.of_session(at.session.id)
+    both_roads(table_floats.rundown.of_session(first.id), win=-475, tray=60_000)
+    second = table_floats.rundown.of_session(at.session.id)
     both_roads(second, win=0, tray=59_525)
     assert second.rundown.figures.slips == -475_00
     assert hold(BANK, GUESTS, SLIPS, CLEARING) == [0, 0, 0, 0]
@@ -219,8 +221,8 @@ def test_a_slip_issued_while_the_table_is_closed_counts_in_its_next_session() ->
     box_counted(at, 0, now=NOW + timedelta(hours=7))
 
     assert (closer.expected, closer.variance) == (60_000_00, None)
-    both_roads(floats.rundown.of_session(first.id), win=-475, tray=59_525)
-    second = floats.rundown.of_session(at.session.id)
+    both_roads(table_floats.rundown.of_session(first.id), win=-475, tray=59_525)
+    second = table_floats.rundown.of_session(at.session.id)
     both_roads(second, win=-475, tray=60_000)
     assert (second.rundown.figures.slips, second.rundown.figures.corrections) == (475_00, -475_00)
     assert hold(BANK, SLIPS, CLEARING) == [0, 0, 0]
@@ -242,7 +244,7 @@ def test_a_float_locked_on_its_table_is_expected_as_it_was_left_whatever_was_rul
     box_counted(at, 0, now=NOW + timedelta(hours=7))
 
     assert (closer.expected, closer.variance) == (59_525_00, None)
-    both_roads(floats.rundown.of_session(at.session.id), win=-475, tray=59_525)
+    both_roads(table_floats.rundown.of_session(at.session.id), win=-475, tray=59_525)
     assert not Break.objects.filter(code="COUNT_VARIANCE").exists()
 
 
@@ -277,7 +279,7 @@ def test_a_paid_slip_stays_and_the_next_is_for_the_difference() -> None:
     box_counted(at, 0)
 
     assert (closer.expected, closer.variance) == (60_000_00, None)
-    both_roads(floats.rundown.of_session(at.session.id), win=-950, tray=60_000)
+    both_roads(table_floats.rundown.of_session(at.session.id), win=-950, tray=60_000)
     assert hold(BANK, GUESTS, SLIPS, CLEARING, VAULT) == [0, 0, 0, 0, -950]
 
 
@@ -287,7 +289,7 @@ def test_a_paid_slip_stays_and_the_next_is_for_the_difference() -> None:
 def test_a_payment_is_an_act_of_cash_that_the_report_sees(monkeypatch: pytest.MonkeyPatch) -> None:
     from django.conf import settings
 
-    from settlement.cashier import report
+    from settlement.cashier import cash_report
 
     monkeypatch.setattr(settings, "CASH", settings.CASH | {"report": 474_99, "log": 475_00})
     at = a_table(opener=60_000)
@@ -304,8 +306,10 @@ def test_a_payment_is_an_act_of_cash_that_the_report_sees(monkeypatch: pytest.Mo
         "C1", "PAY-2026-000001", [], done.paid_by,
     )  # fmt: skip
     assert cash.journal_id == done.payment_journal_id
-    assert [(one.person, one.direction, one.amount) for one in report.due(TODAY)] == [("P-77", "out", 475_00)]
-    assert [row.kind for row in report.running_log(TODAY)] == ["pay_slip_paid"]
+    assert [(one.person, one.direction, one.amount) for one in cash_report.due(TODAY)] == [
+        ("P-77", "out", 475_00)
+    ]
+    assert [row.kind for row in cash_report.running_log(TODAY)] == ["pay_slip_paid"]
 
 
 # -- a house that had days before ----------------------------------------------------------------------------
@@ -322,7 +326,7 @@ def test_days_fixed_before_the_formula_keep_theirs(owner: Any) -> None:
     closer = closed(at, 60_000, last_round=1).float
     box_counted(at, 0)
 
-    found = floats.rundown.of_session(at.session.id).rundown
+    found = table_floats.rundown.of_session(at.session.id).rundown
     assert (found.formula, found.figures.slips, found.win, found.variance) == (1, 0, 0, 475_00)
     assert (closer.expected, closer.slip_clearing) == (59_525_00, None)
     assert hold(SLIPS, CLEARING, VAULT, CASH) == [0, 0, 0, 475]
@@ -334,7 +338,7 @@ def test_days_fixed_before_the_formula_keep_theirs(owner: Any) -> None:
     closer = closed(at, 60_000, last_round=1, now=tomorrow + timedelta(hours=2)).float
     box_counted(at, 0, now=tomorrow + timedelta(hours=3))
     assert closer.expected == 60_000_00
-    both_roads(floats.rundown.of_session(at.session.id), win=-475, tray=60_000)
+    both_roads(table_floats.rundown.of_session(at.session.id), win=-475, tray=60_000)
 
 
 # -- whatever happens ----------------------------------------------------------------------------------------
@@ -418,7 +422,7 @@ def test_any_series_of_acts_leaves_slips_and_clearing_at_nothing(seed: int) -> N
     assert hold(SLIPS, CLEARING, BANK, GUESTS) == [0, 0, 0, 0]
     assert sum(Account.objects.values_list("balance", flat=True)) == 0
     for session in evening.sessions:
-        found = floats.rundown.of_session(session).rundown
+        found = table_floats.rundown.of_session(session).rundown
         assert (found.win, found.variance) == (found.figures.tray_win, 0)
 
 

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from casino.models import Round, RoundEvent
 from casino.record import Owner, RoundRecord
-from settlement import settle
+from settlement import settling
 from settlement.ledger import NewJournal, Posting
 from settlement.models import Account, Entry, Journal, Line, Settlement
 from settlement.rules import payouts
-from settlement.rules.house import HouseRules
+from settlement.rules.house_rules import HouseRules
 from settlement.rules.payouts import Verdict
-from settlement.settle import postings
-from settlement.settle.lines import account_of
+from settlement.settling import postings
+from settlement.settling.line_rows import account_of
 from tests.rules.given import a_bet, an_act, short_round
 from tests.rules.given import told as told_short
 from tests.rules.test_laws import rounds, sheets
@@ -348,6 +348,6 @@ def rest(table: AtTable, round_id: UUID, shorts: list[dict[str, Any]]) -> None:
 
 
 def first_of(round_id: UUID) -> Settlement:
-    found = settle.effective(round_id)
+    found = settling.effective(round_id)
     assert found is not None
     return Settlement.objects.get(round=round_id, revision=1)

@@ -12,11 +12,11 @@ import pytest
 
 from audit.models import LogEntry
 from casino.models import Person, Table
-from casino.refusals import Refusal
-from settlement import rule_sheets, settle
+from casino.platform.refusals import Refusal
+from settlement import rule_sheets, settling
 from settlement.models import RuleSheet, TableRules
-from settlement.rules import house
-from settlement.rules.house import PRESETS, HouseRules
+from settlement.rules import house_rules
+from settlement.rules.house_rules import PRESETS, HouseRules
 from tests.settlement import books, floor
 from tests.settlement.books import NOW, a_person, a_table, act
 
@@ -225,10 +225,10 @@ def test_an_old_house_goes_on_under_its_old_sheet_when_a_release_adds_an_option(
     one = table.tell("bet w1 p1 100 \n lock \n p1 3S 4D \n dealer KC 6D \n close")
     floor.settled(one)
     later = dataclasses.make_dataclass(
-        "LaterRules", [("side_bets", str, "none")], bases=(house.HouseRules,), frozen=True
+        "LaterRules", [("side_bets", str, "none")], bases=(house_rules.HouseRules,), frozen=True
     )
-    monkeypatch.setattr(house, "HouseRules", later)
-    monkeypatch.setattr(house, "PRESETS", {"seed_base": later()})
+    monkeypatch.setattr(house_rules, "HouseRules", later)
+    monkeypatch.setattr(house_rules, "PRESETS", {"seed_base": later()})
     monkeypatch.setattr(rule_sheets, "_loaded", {})
 
     two = table.tell("bet w1 p1 100 \n lock \n p1 3S 4D \n dealer KC 6D \n close")
@@ -238,9 +238,9 @@ def test_an_old_house_goes_on_under_its_old_sheet_when_a_release_adds_an_option(
     told = LogEntry.objects.filter(action="round.settled").order_by("id")
     assert [json.loads(bytes(entry.bytes))["data"]["sheet_sha256"] for entry in told] == [stored.sha256] * 2
     for round_id in (one, two):
-        settlement = settle.effective(round_id)
+        settlement = settling.effective(round_id)
         assert settlement is not None
-        case, findings = settle.reviewed(round_id, settlement)
+        case, findings = settling.reviewed(round_id, settlement)
         assert (case.sheet_sha256, case.record_sha256, findings) == (
             stored.sha256,
             settlement.record_sha256,

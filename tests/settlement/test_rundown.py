@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from audit import books as checks
+from audit import controls as checks
 from casino import devices, tables
 from casino.models import Person
-from casino.refusals import Refusal
-from settlement import floats, ledger
-from settlement.floats import Box
+from casino.platform.refusals import Refusal
+from settlement import ledger, table_floats
 from settlement.models import Break, Float
+from settlement.table_floats import Box
 from tests.settlement import floor
 from tests.settlement.books import journal, statements
 from tests.settlement.floor import NOW, AtTable, a_person, act
@@ -45,7 +45,7 @@ def a_table(*, opener: int, at: datetime = OPENED, **options: Any) -> AtTable:
     dealer, supervisor = a_person("D-PD01", "dealer"), a_person("S-PD01", "supervisor")
     with act(now=at):
         counted(table, "opener", dealer, supervisor, pieces=baht(opener))
-        session = floats.open_table(table=table, dealer=dealer, supervisor=supervisor, cage="C1")
+        session = table_floats.open_table(table=table, dealer=dealer, supervisor=supervisor, cage="C1")
     table.refresh_from_db()
     return AtTable(table, session, dealer, supervisor, {"tablet": terminal})
 
@@ -73,10 +73,10 @@ def bought_in(amount: int, **when: Any) -> None:
 
 def closed(
     at: AtTable, closer: int, *, last_round: int, now: datetime = NOW + timedelta(hours=2)
-) -> floats.Closed:
+) -> table_floats.Closed:
     with act(now=now):
         counted(at.table, "closer", at.dealer, at.supervisor, pieces=baht(closer))
-        return floats.close_table(table=at.table, last_round=last_round, cage="C1")
+        return table_floats.close_table(table=at.table, last_round=last_round, cage="C1")
 
 
 def box_counted(at: AtTable, amount: int, *, now: datetime = NOW + timedelta(hours=3)) -> None:
@@ -108,8 +108,8 @@ def test_the_night_of_the_book_to_the_baht(closer: int, win: int, rate: int, var
     box_counted(at, 142_000)
 
     for stretch in (
-        floats.rundown.of_session(at.session.id),
-        *floats.rundown.of_day(at.table, TODAY).stretches,
+        table_floats.rundown.of_session(at.session.id),
+        *table_floats.rundown.of_day(at.table, TODAY).stretches,
     ):
         found, figures = stretch.rundown, stretch.rundown.figures
         assert (figures.opener, figures.fills, figures.credits) == (250_000_00, 60_000_00, 15_000_00)
@@ -138,7 +138,7 @@ def test_what_a_wallet_lost_is_shown_beside_the_tray_and_is_not_in_it() -> None:
     closed(at, 10_500, last_round=2)
     box_counted(at, 0)
 
-    found = floats.rundown.of_session(at.session.id).rundown
+    found = table_floats.rundown.of_session(at.session.id).rundown
     assert (found.figures.wallet_win, found.figures.takes) == (300_00, 500_00)
     assert (found.expected_tray, found.win, found.variance) == (10_500_00, 500_00, 0)
 
@@ -161,7 +161,7 @@ def test_an_open_table_has_no_win_yet() -> None:
     bought_in(1_000)
     played(at, 500, GUESTS_LOSE)
 
-    found = floats.rundown.of_session(at.session.id)
+    found = table_floats.rundown.of_session(at.session.id)
     assert (found.is_open, found.rundown.win, found.rundown.expected_tray) == (True, None, 9_500_00)
     assert (found.rundown.estimated_win, found.rundown.by_lines) == (500_00, True)
     assert found.rundown.unknown["closer"] == "open"
@@ -172,7 +172,7 @@ def test_a_closed_table_whose_box_is_uncounted_has_an_estimate() -> None:
     bought_in(1_000)
     closed(at, 9_000, last_round=0)
 
-    found = floats.rundown.of_session(at.session.id).rundown
+    found = table_floats.rundown.of_session(at.session.id).rundown
     assert (found.win, found.estimated_win, found.unknown["win"]) == (None, 0, "drop_uncounted")
 
 
@@ -182,7 +182,7 @@ def test_a_box_that_differs_from_the_recorded_buy_ins_leaves_the_difference_in_v
     closed(at, 9_000, last_round=0)
     box_counted(at, 900)
 
-    found = floats.rundown.of_session(at.session.id).rundown
+    found = table_floats.rundown.of_session(at.session.id).rundown
     assert (found.win, found.estimated_win, found.figures.buy_ins) == (-100_00, 0, 1_000_00)
     held = ledger.balances(["table:PD01:drop", "variance:PD01", "cage:C1:vault"])
     assert {code: one.balance for code, one in held.items()} == {
@@ -212,8 +212,8 @@ def test_open_across_the_start_hour(over_the_start_hour: AtTable) -> None:
     at = over_the_start_hour
     played(at, 200, GUESTS_LOSE, now=MORNING)
 
-    (first,) = floats.rundown.of_day(at.table, TODAY).stretches
-    (second,) = floats.rundown.of_day(at.table, TODAY + timedelta(days=1)).stretches
+    (first,) = table_floats.rundown.of_day(at.table, TODAY).stretches
+    (second,) = table_floats.rundown.of_day(at.table, TODAY + timedelta(days=1)).stretches
 
     assert (first.rundown.win, first.rundown.estimated_win, first.rundown.by_lines) == (None, 700_00, True)
     assert (second.rundown.win, second.rundown.estimated_win, second.rundown.by_lines) == (None, 200_00, True)
@@ -229,7 +229,7 @@ def test_a_count_at_the_start_hour_ends_one_day_and_begins_the_next(over_the_sta
     closed(at, 9_600, last_round=2, now=MORNING + timedelta(hours=1))
     box_counted(at, 0, now=MORNING + timedelta(hours=2))
 
-    one, two = (floats.rundown.of_day(at.table, TODAY + timedelta(days=day)) for day in (0, 1))
+    one, two = (table_floats.rundown.of_day(at.table, TODAY + timedelta(days=day)) for day in (0, 1))
     (first,), (second,) = one.stretches, two.stretches
     assert (first.rundown.expected_tray, first.rundown.variance, first.rundown.win) == (
         9_500_00,
@@ -237,7 +237,7 @@ def test_a_count_at_the_start_hour_ends_one_day_and_begins_the_next(over_the_sta
         400_00,
     )
     assert (second.rundown.figures.opener, second.rundown.win) == (9_400_00, 200_00)
-    whole = floats.rundown.of_session(at.session.id).rundown
+    whole = table_floats.rundown.of_session(at.session.id).rundown
     assert (whole.win, whole.figures.counted_off, whole.variance) == (600_00, -100_00, 0)
     assert one.totals == {"win": 400_00, "estimated_win": 400_00, "variance": -100_00}
 
@@ -266,7 +266,7 @@ def test_a_count_made_later_is_brought_back_to_the_start_hour(over_the_start_hou
     closed(at, 11_500, last_round=3, now=MORNING + timedelta(hours=1))
     box_counted(at, 0, now=MORNING + timedelta(hours=2))
 
-    one, two = (floats.rundown.of_day(at.table, TODAY + timedelta(days=day)) for day in (0, 1))
+    one, two = (table_floats.rundown.of_day(at.table, TODAY + timedelta(days=day)) for day in (0, 1))
     (first,), (second,) = one.stretches, two.stretches
 
     figures = first.rundown.figures
@@ -286,7 +286,7 @@ def test_a_count_made_later_is_brought_back_to_the_start_hour(over_the_start_hou
     assert (figures.opener, figures.takes, figures.fills) == (9_400_00, 500_00, 2_000_00)
     assert (figures.buy_ins, figures.drop) == (400_00, 400_00)
     assert (second.rundown.win, second.rundown.variance) == (500_00, 0)
-    whole = floats.rundown.of_session(at.session.id).rundown
+    whole = table_floats.rundown.of_session(at.session.id).rundown
     assert (whole.win, whole.figures.counted_off) == (900_00, -100_00)
 
 
@@ -299,8 +299,8 @@ def test_what_the_old_day_moves_after_its_count_is_brought_back_too(over_the_sta
     at.tell("rule p1.2 3D", round=held, at=SHORTLY_AFTER + timedelta(minutes=8))
     assert floor.outcome(held, now=SHORTLY_AFTER + timedelta(minutes=9)) == "settled"
 
-    (first,) = floats.rundown.of_day(at.table, TODAY).stretches
-    (second,) = floats.rundown.of_day(at.table, TODAY + timedelta(days=1)).stretches
+    (first,) = table_floats.rundown.of_day(at.table, TODAY).stretches
+    (second,) = table_floats.rundown.of_day(at.table, TODAY + timedelta(days=1)).stretches
 
     back = first.closer
     assert back is not None
@@ -312,17 +312,17 @@ def test_what_the_old_day_moves_after_its_count_is_brought_back_too(over_the_sta
 
 def test_chips_that_move_between_the_two_saves_void_the_count(over_the_start_hour: AtTable) -> None:
     at = over_the_start_hour
-    lines = floats.BlindCount(by=at.dealer, pieces=baht(9_500))
+    lines = table_floats.BlindCount(by=at.dealer, pieces=baht(9_500))
     with act(now=MORNING):
-        floats.count(table=at.table, kind="rollover", by=at.dealer, count=lines)
+        table_floats.count(table=at.table, kind="rollover", by=at.dealer, count=lines)
     bought_in(400, now=MORNING, day=TODAY + timedelta(days=1))
 
     with act(now=MORNING), pytest.raises(Refusal) as refused:
-        floats.count(
+        table_floats.count(
             table=at.table,
             kind="rollover",
             by=at.supervisor,
-            count=floats.BlindCount(by=at.supervisor, pieces=baht(9_500)),
+            count=table_floats.BlindCount(by=at.supervisor, pieces=baht(9_500)),
         )
 
     assert refused.value.code == "count_overtaken"
@@ -334,14 +334,14 @@ def test_a_rundown_costs_the_same_statements_whatever_was_played() -> None:
     few: list[str] = []
     many: list[str] = []
     with statements(few):
-        floats.rundown.of_session(at.session.id)
-        floats.rundown.of_day(at.table, TODAY)
+        table_floats.rundown.of_session(at.session.id)
+        table_floats.rundown.of_day(at.table, TODAY)
     for _ in range(3):
         bought_in(100)
         played(at, 100, GUESTS_LOSE)
     with statements(many):
-        floats.rundown.of_session(at.session.id)
-        floats.rundown.of_day(at.table, TODAY)
+        table_floats.rundown.of_session(at.session.id)
+        table_floats.rundown.of_day(at.table, TODAY)
     assert len(few) == len(many)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from settlement.days import formula
 from settlement.days.formula import Figures, rundown
-from settlement.floats.ladder import Limit, in_force, read
+from settlement.table_floats.variance_thresholds import Limit, in_force, read
 
 DAY = date(2026, 3, 1)
 

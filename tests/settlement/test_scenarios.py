@@ -12,7 +12,7 @@ import pytest
 
 from audit.models import LogEntry
 from casino.models import RoundEvent
-from settlement import settle
+from settlement import settling
 from settlement.models import Entry, Journal, Line
 from tests.audit import flagged
 from tests.settlement.floor import (
@@ -369,7 +369,7 @@ def test_log_rotated_away() -> None:
     table = a_table()
     round = table.tell("bet w1 p1 100\nlock\np1 5H 7H 7S\ndealer KC 3D 5S\nclose")
     outcome(round)
-    first = settle.effective(round)
+    first = settling.effective(round)
     assert first is not None
     much_later = NOW + timedelta(days=400)
     with act(now=much_later):

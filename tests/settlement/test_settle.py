@@ -11,8 +11,8 @@ import pytest
 
 from casino import devices, events, tables
 from casino.models import Round
-from casino.refusals import Refusal
-from settlement import settle
+from casino.platform.refusals import Refusal
+from settlement import settling
 from settlement.models import Account, Entry, Journal, Line, Settlement
 from tests import world
 from tests.casino.telling import TWO_HANDS
@@ -101,7 +101,7 @@ def test_where_every_wager_pushes_there_is_a_settlement_with_its_lines_and_no_jo
 
     assert outcome(round_id) == "settled"
 
-    effective = settle.effective(round_id)
+    effective = settling.effective(round_id)
     assert effective is not None
     assert (effective.journal_id, effective.house_net) == (None, 0)
     assert list(Line.objects.values_list("wager", "multiple", "step", "net")) == [("w1", 0, "push", 0)]
@@ -146,14 +146,14 @@ def test_a_wager_of_a_wallet_that_does_not_exist_is_no_wager() -> None:
     assert outcome(round_id) == "settled"
 
     assert lines_of(round_id) == {"w1": 100_00}
-    effective = settle.effective(round_id)
+    effective = settling.effective(round_id)
     assert effective is not None
     assert effective.inputs == {"bank": None, "not_in_play": ["w2"]}
     assert "bet_not_in_play" in kinds(round_id)
 
 
 def kinds(round_id: Any) -> list[str]:
-    return [finding.kind for finding in settle.reviewed(round_id, settle.effective(round_id))[1]]
+    return [finding.kind for finding in settling.reviewed(round_id, settling.effective(round_id))[1]]
 
 
 def test_rounds_of_two_tables_are_settled_together_each_from_its_own_bank() -> None:
@@ -193,8 +193,8 @@ def test_a_settled_round_keeps_its_record_its_cards_and_the_day() -> None:
     row = Round.objects.get(pk=round_id)
     assert (row.standing, row.reasons, str(row.gaming_day)) == ("settled", [], "2026-03-01")
     assert row.cards_seen.bit_count() == 4
-    case, _ = settle.reviewed(round_id, settle.effective(round_id))
-    effective = settle.effective(round_id)
+    case, _ = settling.reviewed(round_id, settling.effective(round_id))
+    effective = settling.effective(round_id)
     assert effective is not None
     assert row.record == case.written
     assert effective.record_sha256 == hashlib.sha256(events.canonical(case.written)).hexdigest()
@@ -209,7 +209,7 @@ def test_the_witness_is_told_of_every_amount_that_moved(settings: Any) -> None:
     outcome(round_id)
 
     [(_, fact)] = world.notebook.pages
-    effective = settle.effective(round_id)
+    effective = settling.effective(round_id)
     assert effective is not None
     assert (fact.action, fact.subject, fact.table) == ("round.settled", f"rounds/{round_id}", "PD01")
     assert fact.data["journals"][0]["postings"] == [
@@ -217,7 +217,7 @@ def test_the_witness_is_told_of_every_amount_that_moved(settings: Any) -> None:
         [table.bank, -100_00, ""],
     ]
     assert fact.data["journals"][0]["id"] == str(effective.journal_id)
-    stored = Line.objects.filter(settlement=effective).values_list(*settle.LINE_FIELDS)
+    stored = Line.objects.filter(settlement=effective).values_list(*settling.LINE_FIELDS)
     as_evidence = events.canonical([list(line) for line in stored])
     assert fact.data["lines_sha256"] == hashlib.sha256(as_evidence).hexdigest()
     assert (fact.data["house_net"], fact.data["record_sha256"]) == (-100_00, effective.record_sha256)
@@ -227,7 +227,7 @@ def test_nothing_is_settled_outside_of_an_act() -> None:
     round_id = a_table().tell(WON)
 
     with pytest.raises(events.NoAct):
-        settle.settle_rounds([round_id])
+        settling.settle_rounds([round_id])
 
 
 def test_a_tablet_whose_clock_could_not_be_believed_deserves_a_second_look() -> None:
@@ -309,7 +309,7 @@ def test_a_voided_round_has_a_revision_and_no_lines_and_moves_nothing() -> None:
 
     assert [outcome(round_id), outcome(round_id)] == ["voided", "voided"]
 
-    effective = settle.effective(round_id)
+    effective = settling.effective(round_id)
     assert effective is not None
     assert (effective.revision, effective.outcome, effective.journal_id) == (1, "voided", None)
     assert (lines_of(round_id), money(), standing(round_id)) == ({}, {}, "voided")
@@ -349,7 +349,7 @@ def test_a_round_that_opened_before_any_sheet_was_in_force_can_only_be_voided() 
     at_bare.tell("void", round=round_id)
 
     assert outcome(round_id) == "voided"
-    effective = settle.effective(round_id)
+    effective = settling.effective(round_id)
     assert effective is not None
     assert (effective.sheet_id, money(), kinds(round_id)) == (None, {}, [])
 
@@ -371,7 +371,7 @@ def test_a_preview_shows_what_would_come_of_the_round_and_writes_nothing() -> No
     round_id = table.tell(TWO_HANDS.replace("lock", "bet w2 p1 50 account=player:A17\nlock"))
     before = books()
 
-    _, verdict = settle.preview(round_id)
+    _, verdict = settling.preview(round_id)
 
     assert (verdict.outcome, verdict.house_net) == ("open", -150_00)
     assert {line.wager: line.net for line in verdict.lines} == {"w1": 100_00, "w2": 50_00}
@@ -381,7 +381,7 @@ def test_a_preview_shows_what_would_come_of_the_round_and_writes_nothing() -> No
 def test_a_preview_of_doubtful_cards_names_the_doubt() -> None:
     round_id = a_table().tell(TWO_HANDS.replace("3S 4D", "3S KC"))
 
-    _, verdict = settle.preview(round_id)
+    _, verdict = settling.preview(round_id)
 
     assert (verdict.outcome, verdict.reasons, verdict.lines) == ("open", ("duplicate_card",), ())
 
@@ -391,7 +391,7 @@ def test_a_round_that_is_settled_has_no_preview_any_more() -> None:
     outcome(round_id)
 
     with pytest.raises(Refusal) as refused:
-        settle.preview(round_id)
+        settling.preview(round_id)
     assert refused.value.code == "round_finished"
 
 
@@ -404,5 +404,5 @@ def test_a_round_whose_opening_has_not_arrived_has_no_preview_yet() -> None:
     )
 
     with pytest.raises(Refusal) as refused:
-        settle.preview(round_id)
+        settling.preview(round_id)
     assert refused.value.code == "round_not_opened"

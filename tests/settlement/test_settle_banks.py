@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from settlement import settle
+from settlement import settling
 from settlement.models import Line
 from tests.settlement import floor
 from tests.settlement.floor import AtTable, a_table, a_wallet, covered, holds, lines_of, money, outcome
@@ -44,7 +44,7 @@ def opened(limit: int) -> str:
 
 def bank_of(round_id: UUID) -> tuple[int, int, int, int]:
     """What the banker put up, what play made of it, commission, net."""
-    line = Line.objects.get(settlement=settle.effective(round_id), wager="bank")
+    line = Line.objects.get(settlement=settling.effective(round_id), wager="bank")
     return line.stake, line.gross, line.commission, line.net
 
 
@@ -102,8 +102,8 @@ def test_a_bank_runs_out_at_the_third_hand() -> None:
     assert lines_of(round_id) == {"w1": 100_00, "w2": 100_00, "w3": 50_00, "bank": -250_00}
     assert Line.objects.get(wager="w3").uncovered == 50_00
     assert (money().get(banker, 0), money()[table.guests]) == (0, 250_00)
-    effective = settle.effective(round_id)
-    assert "bank_short" in [finding.kind for finding in settle.reviewed(round_id, effective)[1]]
+    effective = settling.effective(round_id)
+    assert "bank_short" in [finding.kind for finding in settling.reviewed(round_id, effective)[1]]
 
 
 def test_only_what_was_put_up_is_played_for_however_full_the_wallet_is() -> None:
@@ -124,7 +124,7 @@ def test_a_bank_that_nobody_asked_to_cover_puts_up_as_much_at_the_settlement() -
     assert outcome(round_id) == "settled"
 
     assert (bank_of(round_id), money().get(banker, 0)) == ((250_00, -250_00, 0, -250_00), 0)
-    effective = settle.effective(round_id)
+    effective = settling.effective(round_id)
     assert effective is not None
     assert effective.inputs == {"bank": 250_00, "not_in_play": []}
 
@@ -171,7 +171,7 @@ def test_the_bankers_commission_is_the_houses_and_all_that_it_gets() -> None:
         table.guests: -300_00,
         table.commission: 15_00,
     }
-    effective = settle.effective(round_id)
+    effective = settling.effective(round_id)
     assert effective is not None
     assert effective.house_net == 15_00
 
@@ -205,7 +205,7 @@ def test_a_banker_without_a_wallet_is_no_banker() -> None:
 def test_a_preview_says_that_the_banker_has_no_wallet() -> None:
     round_id = a_banked_table().tell(opened(800) + THREE + CARDS)
 
-    _, verdict = settle.preview(round_id)
+    _, verdict = settling.preview(round_id)
 
     assert (verdict.outcome, verdict.reasons) == ("held", ("missing_banker",))
 
@@ -219,7 +219,7 @@ def test_where_a_supervisor_waives_the_banker_the_house_banks() -> None:
 
     assert outcome(round_id) == "settled"
     assert money() == {table.bank: -300_00, table.guests: 300_00}
-    effective = settle.effective(round_id)
+    effective = settling.effective(round_id)
     assert effective is not None
     assert (effective.inputs, effective.house_net) == ({"bank": None, "not_in_play": []}, -300_00)
 

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from casino import devices
-from settlement import settle
+from settlement import settling
 from settlement.models import Hold, Uncovered
 from tests.settlement import floor
 from tests.settlement.floor import (
@@ -99,7 +99,7 @@ def test_a_ruled_bet_of_a_wallet_that_does_not_exist_gets_no_line() -> None:
     table = a_table()
     round_id = table.tell(f"bet w1 p1 100 \n {PLAYED} \n rule-bet w2 p1 50 account=player:NOBODY \n close")
     assert (outcome(round_id), nets(round_id)) == ("settled", {"w1": 100_00})
-    findings = settle.reviewed(round_id, settle.effective(round_id))[1]
+    findings = settling.reviewed(round_id, settling.effective(round_id))[1]
     assert {(one.kind, one.subject) for one in findings} >= {("bet_ruled", "w2"), ("bet_not_in_play", "w2")}
 
 
@@ -109,7 +109,7 @@ def test_a_ruling_that_comes_after_the_settlement_changes_nothing_and_is_flagged
     assert outcome(round_id) == "settled"
     table.tell("rule-bet w1 p1 900", round=round_id, at=floor.LATER)
     assert (outcome(round_id), nets(round_id)) == ("settled", {"w1": 100_00})
-    findings = settle.reviewed(round_id, settle.effective(round_id))[1]
+    findings = settling.reviewed(round_id, settling.effective(round_id))[1]
     assert [(one.kind, one.subject) for one in findings] == [("bet_ruled", "w1"), ("late_event", "")]
 
 
@@ -170,6 +170,6 @@ def test_what_is_said_of_a_settled_round_is_never_late(said: str, flagged: list[
     round_id = table.tell(f"bet w1 p1 100 \n {PLAYED} \n close")
     floor.settled(round_id)
     table.tell(said, round=round_id, at=floor.LATER)
-    findings = settle.reviewed(round_id, settle.effective(round_id))[1]
+    findings = settling.reviewed(round_id, settling.effective(round_id))[1]
     assert [(one.kind, one.subject) for one in findings] == flagged
     assert nets(round_id) == {"w1": 100_00}

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from casino.models import Round
-from settlement import settle
+from settlement import settling
 from settlement.models import Journal
 from tests.casino.telling import TWO_HANDS
 from tests.settlement import floor
@@ -67,7 +67,7 @@ def test_a_round_settled_two_days_later_is_posted_in_the_open_day_and_names_its_
     assert outcome(round_id, now=closed + timedelta(days=2)) == "settled"
 
     assert days_of(round_id) == (FIRST, date(2026, 3, 3), FIRST)
-    effective = settle.effective(round_id)
+    effective = settling.effective(round_id)
     assert effective is not None
     assert effective.gaming_day == FIRST
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from settlement import settle
+from settlement import settling
 from settlement.models import Journal, Line, Settlement
 from tests.rules.given import case, told
 from tests.rules.test_rounds import COMPARED
@@ -102,7 +102,7 @@ def test_a_known_round_is_recorded_judged_and_posted(known: dict[str, Any]) -> N
     round_id = table.tell(told(known["events"])[0])
     (answer,) = floor.settled(round_id)
 
-    effective = settle.effective(round_id)
+    effective = settling.effective(round_id)
     found: dict[str, Any] = {"outcome": answer.outcome} | (
         {"because": list(answer.reasons)} if answer.reasons else {}
     )
@@ -110,7 +110,7 @@ def test_a_known_round_is_recorded_judged_and_posted(known: dict[str, Any]) -> N
         found |= stored(effective, banked="wallets" in known)
     elif effective is not None:
         found |= {"lines": {}, "house_net": effective.house_net}
-    flags = {finding.kind for finding in settle.reviewed(round_id, effective)[1]} & COMPARED
+    flags = {finding.kind for finding in settling.reviewed(round_id, effective)[1]} & COMPARED
     assert found | {"flags": sorted(flags)} == expect | {"flags": sorted(expect["flags"])}
     money = floor.money()
     assert money == expected_money(known, before)

@@ -13,10 +13,10 @@ from uuid import UUID
 
 import pytest
 
-from casino.api import payloads, strict_json
+from casino.api import event_payloads, strict_json
 from casino.rounds import Report
 from settlement.models import Entry, Line, Settlement
-from settlement.settle import Settled
+from settlement.settling import Settled
 from tests.cases import NIGHT
 from tests.rules.given import case
 from tests.settlement import floor
@@ -53,7 +53,7 @@ def recorded_night() -> dict[str, AtTable]:
     for (code, device), sent in reports_of_the_night().items():
         for batch in chunks(sent, BATCH):
             reports: list[Report] = [
-                payloads.report_of(event, device=tables[code].devices[device]) for event in batch
+                event_payloads.report_of(event, device=tables[code].devices[device]) for event in batch
             ]
             with floor.act():
                 answers = floor.rounds.append(

@@ -116,7 +116,7 @@ def test_a_preview_takes_six_statements_and_writes_nothing() -> None:
     seen: list[str] = []
 
     with statements(seen):
-        floor.settle.preview(round_id)
+        floor.settling.preview(round_id)
 
     assert len(seen) <= 6
     assert not [one for one in seen if "INSERT" in one or "UPDATE" in one or "DELETE" in one]

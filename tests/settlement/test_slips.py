@@ -9,8 +9,8 @@ import pytest
 
 from casino import tables
 from casino.models import Role
-from casino.refusals import Refusal
-from settlement import floats, slips
+from casino.platform.refusals import Refusal
+from settlement import slips, table_floats
 from settlement.models import Break, Journal, Message, Series, Slip, SlipStep
 from tests.casino.floor import becomes
 from tests.settlement.books import statements
@@ -385,7 +385,7 @@ def test_a_table_with_a_slip_under_way_is_not_closed_and_the_slip_is_named(
 ) -> None:
     slip = make(at)
     with pytest.raises(Refusal) as refusal, act():
-        floats.close_table(table=at.table, last_round=0, cage="C1")
+        table_floats.close_table(table=at.table, last_round=0, cage="C1")
     assert refusal.value.code == code
     (named,) = refusal.value.extra["slips"]
     assert (named["id"], named["kind"], named["table"], named["state"]) == (str(slip), "fill", "PD01", state)
@@ -396,4 +396,6 @@ def test_a_slip_that_was_voided_or_counted_in_keeps_no_table_open(at: AtTable) -
     with act():
         slips.void(slip=issued(at), by=cashier_of(), reason="not needed")
     counted_in(at, in_transit(at))
-    assert refused(lambda: floats.close_table(table=at.table, last_round=0, cage="C1")) == "count_missing"
+    assert (
+        refused(lambda: table_floats.close_table(table=at.table, last_round=0, cage="C1")) == "count_missing"
+    )

@@ -12,7 +12,7 @@ from django.db import DatabaseError, connection, transaction
 from django.test import Client
 
 from casino.models import Person
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import days
 from settlement.days import start_hours
 from settlement.models import GamingDay, StartHour

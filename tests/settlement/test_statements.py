@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from audit.models import LogEntry
 from casino.models import Person
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import cashier, days, statements
 from settlement.days import Fixed
 from settlement.models import (
@@ -33,7 +33,7 @@ from settlement.models import (
     Statement,
     StatementDay,
 )
-from settlement.statements import Matched, camt, forms, spreadsheet
+from settlement.statements import Matched, camt053, csv_format, statement_values
 from tests import world
 from tests.casino.floor import statements as statements_of
 from tests.database import Connection
@@ -130,8 +130,8 @@ def test_a_statement_has_the_same_bytes_when_it_is_asked_for_again_whatever_came
     a_deposit("A17", 1_00, "CR-9", at=NOW + timedelta(days=1))
     row = of(WALLET, DAY)
     form = statements.of_row(row)
-    assert hashlib.sha256(spreadsheet.written(form)).digest() == bytes(row.csv_sha256)
-    assert hashlib.sha256(camt.written(form)).digest() == bytes(row.camt_sha256)
+    assert hashlib.sha256(csv_format.written(form)).digest() == bytes(row.csv_sha256)
+    assert hashlib.sha256(camt053.written(form)).digest() == bytes(row.camt_sha256)
     (line,) = form.lines
     assert (line.reference, line.counter_account, line.code, line.kind) == ("CR-1", CASH, "DEP", "deposit")
 
@@ -189,12 +189,12 @@ def theirs(
             "counter_account": "", "slip_no": "", "round": "", "revision": None, "reverses": "",
             "balance_after": balance, "happened_at": begins, "recorded_at": begins, "reference": "",
         }  # fmt: skip
-        made.append(forms.Line(**usual | given))
-    statement = forms.Statement(
+        made.append(statement_values.Line(**usual | given))
+    statement = statement_values.Statement(
         id="x", account=account, currency="THB", number=int(number), gaming_day=day, begins=begins, ends=ends,
         made_at=ends, opening=opening, closing=balance, lines=tuple(made),
     )  # fmt: skip
-    return spreadsheet.written(statement)
+    return csv_format.written(statement)
 
 
 def take(content: bytes, *, at: datetime = NOW, form: Literal["csv", "camt.053"] = "csv") -> OutsideFile:
@@ -238,8 +238,8 @@ def test_lines_match_entries_and_nothing_is_left_that_was_not_said() -> None:
     assert match() == Matched(WALLET, matched=0, pending=0, unnamed=0, broken={})
 
 
-BATCH = f"""<Document xmlns="{camt.NAMESPACE}"><BkToCstmrStmt><Stmt><Id>9</Id><Acct><Id><Othr><Id>{WALLET}</Id></Othr>
-</Id></Acct>
+BATCH = f"""<Document xmlns="{camt053.NAMESPACE}"><BkToCstmrStmt><Stmt><Id>9</Id><Acct><Id><Othr>
+<Id>{WALLET}</Id></Othr></Id></Acct>
 <Bal><Tp><CdOrPrtry><Cd>PRCD</Cd></CdOrPrtry></Tp><Amt Ccy="THB">0</Amt><CdtDbtInd>CRDT</CdtDbtInd>
 <Dt><Dt>{DAY - timedelta(days=1)}</Dt></Dt></Bal>
 <Bal><Tp><CdOrPrtry><Cd>CLBD</Cd></CdOrPrtry></Tp><Amt Ccy="THB">300.00</Amt><CdtDbtInd>CRDT</CdtDbtInd>

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 from settlement import days
 from settlement.models import OutsideFile, OutsideLine
-from settlement.statements import camt, forms, spreadsheet, take
+from settlement.statements import camt053, csv_format, statement_values, take
 from tests import world
 from tests.settlement.floor import NOW, act
 from tests.settlement.test_statements import DAY, NEXT, a_deposit
@@ -30,7 +30,7 @@ ENDS = [
 ]
 
 
-def statement(*, day: date = DAY, booked: date = DAY, played: date = DAY) -> forms.Statement:
+def statement(*, day: date = DAY, booked: date = DAY, played: date = DAY) -> statement_values.Statement:
     """Somebody's statement with two lines, of which the second is booked and is about other days."""
     begins, ends = days.bounds(DAY)
     usual: dict[str, Any] = {
@@ -38,18 +38,23 @@ def statement(*, day: date = DAY, booked: date = DAY, played: date = DAY) -> for
         "revision": None, "reverses": "", "happened_at": begins, "recorded_at": begins, "reference": "",
     }  # fmt: skip
     lines = (
-        forms.Line(
+        statement_values.Line(
             gaming_day=min(day, DAY), played=min(day, DAY), entry=1, amount=500, balance_after=500, **usual
         ),
-        forms.Line(gaming_day=booked, played=played, entry=2, amount=-100, balance_after=400, **usual),
+        statement_values.Line(
+            gaming_day=booked, played=played, entry=2, amount=-100, balance_after=400, **usual
+        ),
     )
-    return forms.Statement(
+    return statement_values.Statement(
         id="x", account="player:A17:wallet", currency="THB", number=7, gaming_day=day, begins=begins, ends=ends,
         made_at=ends, opening=0, closing=400, lines=lines,
     )  # fmt: skip
 
 
-FORMS: dict[str, Callable[[forms.Statement], bytes]] = {"csv": spreadsheet.written, "camt.053": camt.written}
+FORMS: dict[str, Callable[[statement_values.Statement], bytes]] = {
+    "csv": csv_format.written,
+    "camt.053": camt053.written,
+}
 
 
 def taken(content: bytes, form: str) -> dict[str, str]:
@@ -92,12 +97,12 @@ def test_a_line_is_booked_in_a_day_of_the_house_and_not_after_its_statement(
 
 @pytest.mark.parametrize("played", [*ENDS, BEFORE])
 def test_a_line_is_about_a_day_of_the_house_or_one_to_come(played: date) -> None:
-    fields = taken(camt.written(statement(played=played)), "camt.053")
+    fields = taken(camt053.written(statement(played=played)), "camt.053")
     assert fields == {"Stmt[1]/Ntry[2]/ValDt": f"{played} is not from {DAY} to 2036-03-01"}
 
 
 def test_a_value_date_may_lie_ahead() -> None:
-    assert taken(camt.written(statement(played=NEXT)), "camt.053") == {}
+    assert taken(camt053.written(statement(played=NEXT)), "camt.053") == {}
     assert sorted(OutsideLine.objects.values_list("booked", "played")) == [(DAY, DAY), (DAY, NEXT)]
 
 
@@ -121,7 +126,7 @@ def test_what_is_no_day_is_no_day_in_a_file_either(form: str, field: str, day: s
 
 def test_a_day_of_xml_may_say_its_zone() -> None:
     for zone in ("Z", "+07:00"):
-        content = camt.written(statement()).replace(
+        content = camt053.written(statement()).replace(
             f"<Dt>{DAY}</Dt>".encode(), f"<Dt>{DAY}{zone}</Dt>".encode()
         )
         (read,) = read_camt(content)

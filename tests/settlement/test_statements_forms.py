@@ -18,12 +18,13 @@ import xmlschema
 from hypothesis import given
 from hypothesis import strategies as st
 
-from casino import day
-from settlement.statements import camt, forms, spreadsheet
-from settlement.statements.forms import Line, OutsideStatement, Statement, Unreadable
+from casino import gaming_day
+from settlement.statements import camt053 as statements_camt053
+from settlement.statements import csv_format, statement_values
+from settlement.statements.statement_values import Line, OutsideStatement, Statement, Unreadable
 
-CLOCK = camt.HouseClock(
-    day_of=lambda at: day.gaming_day(at, "Asia/Bangkok", 6), zone=ZoneInfo("Asia/Bangkok")
+CLOCK = statements_camt053.HouseClock(
+    day_of=lambda at: gaming_day.gaming_day(at, "Asia/Bangkok", 6), zone=ZoneInfo("Asia/Bangkok")
 )
 DAY = date(2026, 3, 1)
 BEGINS = datetime(2026, 2, 28, 23, 0, tzinfo=UTC)
@@ -31,11 +32,11 @@ JOURNAL = "019cb0f4-5e00-7000-8000-0000000000a1"
 
 
 def read_camt(text: bytes) -> list[OutsideStatement]:
-    return camt.read(text, clock=CLOCK)
+    return statements_camt053.read(text, clock=CLOCK)
 
 
 def read_as(form: Any, text: bytes) -> list[OutsideStatement]:
-    return read_camt(text) if form is camt else spreadsheet.read(text)
+    return read_camt(text) if form is statements_camt053 else csv_format.read(text)
 
 
 def a_line(**given: Any) -> Line:
@@ -73,7 +74,7 @@ def a_statement(
                 amount=amount,
                 balance_after=balance,
                 kind=kind,
-                code=forms.code_of(kind, account=account, amount=amount),
+                code=statement_values.code_of(kind, account=account, amount=amount),
                 reference=f"CR-{number}",
             )
         )
@@ -114,16 +115,16 @@ STATEMENTS = {
 
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_a_statement_is_valid_by_the_schema_of_the_standard(name: str) -> None:
-    schema().validate(camt.written(STATEMENTS[name]).decode())
+    schema().validate(statements_camt053.written(STATEMENTS[name]).decode())
 
 
 def test_the_schema_refuses_what_is_none() -> None:
-    broken = camt.written(STATEMENTS["in and out"]).replace(b"CRDT", b"PLUS")
+    broken = statements_camt053.written(STATEMENTS["in and out"]).replace(b"CRDT", b"PLUS")
     assert not schema().is_valid(broken.decode())
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
-@pytest.mark.parametrize("form", [camt, spreadsheet])
+@pytest.mark.parametrize("form", [statements_camt053, csv_format])
 def test_what_is_written_is_read_back(form: Any, name: str) -> None:
     statement = STATEMENTS[name]
     (read,) = read_as(form, form.written(statement))
@@ -138,7 +139,7 @@ def test_what_is_written_is_read_back(form: Any, name: str) -> None:
 @given(st.lists(st.integers(-(10**12), 10**12).filter(bool), max_size=8), st.integers(-(10**12), 10**12))
 def test_amounts_survive_both_forms_to_the_satang(amounts: list[int], opening: int) -> None:
     statement = a_statement(*amounts, opening=opening)
-    for form in (camt, spreadsheet):
+    for form in (statements_camt053, csv_format):
         (read,) = read_as(form, form.written(statement))
         assert [line.amount for line in read.lines] == amounts
         assert read.closing == opening + sum(amounts)
@@ -147,17 +148,17 @@ def test_amounts_survive_both_forms_to_the_satang(amounts: list[int], opening: i
 def test_a_spreadsheet_sees_names_then_opening_and_closing_last_and_never_a_formula() -> None:
     line = a_line(reference="=HYPERLINK(1)", amount=-12_500, balance_after=-12_500)
     statement = replace(a_statement(), closing=-12_500, lines=(line,))
-    text = spreadsheet.written(statement).decode()
+    text = csv_format.written(statement).decode()
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert text.endswith("\r\n")
     assert [row["kind"] for row in rows] == ["opening", "deposit", "closing"]
     assert (rows[1]["reference"], rows[1]["amount_minor"]) == ("'=HYPERLINK(1)", "-12500")
-    (read,) = spreadsheet.read(text.encode())
+    (read,) = csv_format.read(text.encode())
     assert read.lines[0].reference == "=HYPERLINK(1)"
 
 
 def edited(old: str, new: str, *, count: int = 1) -> bytes:
-    text = camt.written(STATEMENTS["in and out"]).decode()
+    text = statements_camt053.written(STATEMENTS["in and out"]).decode()
     assert old in text
     return text.replace(old, new, count).encode()
 
@@ -165,11 +166,15 @@ def edited(old: str, new: str, *, count: int = 1) -> bytes:
 BOMB = '<!DOCTYPE lolz [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
 
 UNREADABLE = {
-    "an entity bomb": camt.written(STATEMENTS["no line"]).replace(b"?>\n", f"?>{BOMB}".encode()),
-    "an external entity": camt.written(STATEMENTS["no line"]).replace(
+    "an entity bomb": statements_camt053.written(STATEMENTS["no line"]).replace(
+        b"?>\n", f"?>{BOMB}".encode()
+    ),
+    "an external entity": statements_camt053.written(STATEMENTS["no line"]).replace(
         b"?>\n", b'?><!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
     ),
-    "a document type alone": camt.written(STATEMENTS["no line"]).replace(b"?>\n", b"?><!DOCTYPE Document>"),
+    "a document type alone": statements_camt053.written(STATEMENTS["no line"]).replace(
+        b"?>\n", b"?><!DOCTYPE Document>"
+    ),
     "a third decimal": edited(">125.00<", ">125.001<"),
     "a negative amount": edited(">125.00<", ">-125.00<"),
     "an exponent": edited(">125.00<", ">1.25e2<"),
@@ -180,7 +185,7 @@ UNREADABLE = {
     "no opening": edited("OPBD", "ITBD"),
     "no day": edited("<Dt>2026-03-01</Dt>", "<Dt>yesterday</Dt>", count=9),
     "another message": edited("camt.053.001.08", "camt.054.001.08"),
-    "no statement": f'<Document xmlns="{camt.NAMESPACE}"><BkToCstmrStmt/></Document>'.encode(),
+    "no statement": f'<Document xmlns="{statements_camt053.NAMESPACE}"><BkToCstmrStmt/></Document>'.encode(),
     "no XML": b"statement_no,line_no",
     "nothing": b"",
     "no UTF-8": b"\xff\xfe\x00",
@@ -194,14 +199,14 @@ def test_a_file_that_is_no_statement_is_not_read(name: str) -> None:
 
 
 def test_older_and_newer_versions_are_read_too() -> None:
-    text = camt.written(STATEMENTS["in and out"]).decode()
+    text = statements_camt053.written(STATEMENTS["in and out"]).decode()
     old = text.replace("053.001.08", "053.001.02").replace("<Sts><Cd>BOOK</Cd></Sts>", "<Sts>BOOK</Sts>")
     assert old != text
     read = read_camt(old.replace("OPBD", "PRCD").encode())
     assert read == read_camt(text.encode())
 
 
-def line_of(text: bytes, number: int = 1) -> forms.OutsideLine:
+def line_of(text: bytes, number: int = 1) -> statement_values.OutsideLine:
     (statement,) = read_camt(text)
     return statement.lines[number - 1]
 
@@ -249,7 +254,7 @@ def test_a_day_that_is_none_is_named_with_its_place(wrong: str) -> None:
 
 
 def test_an_entry_without_days_of_its_own_is_of_the_statements() -> None:
-    text = camt.written(STATEMENTS["in and out"]).decode()
+    text = statements_camt053.written(STATEMENTS["in and out"]).decode()
     bare = re.sub("<BookgDt>.*?</BookgDt>|<ValDt>.*?</ValDt>", "", text)
     assert [(line.booked, line.played) for line in read_camt(bare.encode())[0].lines] == [(DAY, DAY)] * 2
 
@@ -267,7 +272,7 @@ def test_thai_text_is_read_in_the_encodings_that_thai_systems_write(encoding: st
     ("written", "satang"), [(".50", 50), ("+1.00", 100), ("0001.5", 150), ("2.", 200), ("3.1000", 310)]
 )
 def test_amounts_are_read_as_xml_writes_decimals(written: str, satang: int) -> None:
-    assert forms.minor(written, "THB", where="") == satang
+    assert statement_values.minor(written, "THB", where="") == satang
 
 
 @pytest.mark.parametrize(
@@ -275,7 +280,7 @@ def test_amounts_are_read_as_xml_writes_decimals(written: str, satang: int) -> N
 )
 def test_what_is_no_decimal_amount_is_not_read(written: str) -> None:
     with pytest.raises(Unreadable):
-        forms.minor(written, "THB", where="Amt")
+        statement_values.minor(written, "THB", where="Amt")
 
 
 @pytest.mark.parametrize(
@@ -297,7 +302,7 @@ def test_what_is_not_booked_is_only_announced(status: str, pending: bool) -> Non
         '<Ntry><Amt Ccy="THB">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>' + status + "</Sts>"
         "<BkTxCd><Prtry><Cd>DEP</Cd></Prtry></BkTxCd></Ntry></Stmt>"
     )
-    text = re.sub("<TxsSummry>.*</TxsSummry>", "", camt.written(STATEMENTS["no line"]).decode())
+    text = re.sub("<TxsSummry>.*</TxsSummry>", "", statements_camt053.written(STATEMENTS["no line"]).decode())
     text = text.replace("</Stmt>", entry)
     if not pending:
         closing = text.index("CLBD")
@@ -311,7 +316,7 @@ def test_a_status_that_nobody_knows_is_named() -> None:
 
 
 def test_an_account_need_not_say_its_currency() -> None:
-    text = camt.written(STATEMENTS["in and out"])
+    text = statements_camt053.written(STATEMENTS["in and out"])
     without = re.sub(b"<Ccy>THB</Ccy>", b"", text)
     assert without != text
     assert read_camt(without) == read_camt(text)
@@ -322,7 +327,7 @@ def test_an_account_need_not_say_its_currency() -> None:
 )
 def test_a_page_of_a_statement_is_not_the_statement(page: str, last: str, whole: bool) -> None:
     pages = f"<StmtPgntn><PgNb>{page}</PgNb><LastPgInd>{last}</LastPgInd></StmtPgntn>"
-    text = camt.written(STATEMENTS["in and out"]).replace(
+    text = statements_camt053.written(STATEMENTS["in and out"]).replace(
         b"<ElctrncSeqNb>", f"{pages}<ElctrncSeqNb>".encode()
     )
     if whole:
@@ -348,14 +353,18 @@ def test_an_entry_of_several_transactions_names_what_each_of_them_names() -> Non
 
 def test_sums_by_direction_must_be_those_that_are_there() -> None:
     sums = "<TtlCdtNtries><Sum>{0}</Sum></TtlCdtNtries><TtlDbtNtries><Sum>25.00</Sum></TtlDbtNtries>"
-    text = camt.written(STATEMENTS["in and out"]).decode().replace("</TtlNtries>", "</TtlNtries>" + sums)
+    text = (
+        statements_camt053.written(STATEMENTS["in and out"])
+        .decode()
+        .replace("</TtlNtries>", "</TtlNtries>" + sums)
+    )
     assert len(read_camt(text.replace("{0}", "125.00").encode())) == 1
     with pytest.raises(Unreadable, match="the sum that is stated"):
         read_camt(text.replace("{0}", "124.99").encode())
 
 
 def test_what_is_only_announced_is_no_part_of_the_sum() -> None:
-    text = camt.written(STATEMENTS["in and out"]).decode()
+    text = statements_camt053.written(STATEMENTS["in and out"]).decode()
     announced = text.replace("<Cd>BOOK</Cd>", "<Cd>PDNG</Cd>", 1).replace(">101.00<", ">24.00<")
     direction = announced.rindex("CRDT", 0, announced.index("<TxsSummry>"))
     announced = announced[:direction] + "DBIT" + announced[direction + 4 :]
@@ -364,7 +373,7 @@ def test_what_is_only_announced_is_no_part_of_the_sum() -> None:
     assert (read.opening, read.closing) == (100, -2_400)
 
 
-ROWS = spreadsheet.written(STATEMENTS["in and out"]).decode()
+ROWS = csv_format.written(STATEMENTS["in and out"]).decode()
 
 BAD_ROWS = {
     "no names": ROWS.partition("\r\n")[2],
@@ -383,7 +392,7 @@ BAD_ROWS = {
 def test_a_table_that_is_no_statement_is_not_read(name: str) -> None:
     assert BAD_ROWS[name] != ROWS
     with pytest.raises(Unreadable):
-        spreadsheet.read(BAD_ROWS[name].encode())
+        csv_format.read(BAD_ROWS[name].encode())
 
 
 @pytest.mark.parametrize(
@@ -391,8 +400,8 @@ def test_a_table_that_is_no_statement_is_not_read(name: str) -> None:
     [(12_500, "THB", "125.00"), (5, "THB", "0.05"), (12_500, "JPY", "12500"), (12_500, "KWD", "12.500")],
 )
 def test_amounts_have_the_digits_of_their_currency(amount: int, currency: str, text: str) -> None:
-    assert forms.decimal(amount, currency) == text
-    assert forms.minor(text, currency, where="") == amount
+    assert statement_values.decimal(amount, currency) == text
+    assert statement_values.minor(text, currency, where="") == amount
 
 
 @pytest.mark.parametrize(
@@ -411,7 +420,7 @@ def test_amounts_have_the_digits_of_their_currency(amount: int, currency: str, t
 def test_take_and_pay_are_the_tables_whoever_reads_them(
     kind: str, account: str, amount: int, code: str
 ) -> None:
-    assert forms.code_of(kind, account=account, amount=amount) == code
+    assert statement_values.code_of(kind, account=account, amount=amount) == code
 
 
 def test_statements_of_both_forms_say_the_same() -> None:
@@ -419,5 +428,8 @@ def test_statements_of_both_forms_say_the_same() -> None:
         return [(line.amount, line.journal, line.reference) for line in read.lines]
 
     statement = STATEMENTS["in and out"]
-    (one,), (other,) = read_camt(camt.written(statement)), spreadsheet.read(spreadsheet.written(statement))
+    (one,), (other,) = (
+        read_camt(statements_camt053.written(statement)),
+        csv_format.read(csv_format.written(statement)),
+    )
     assert said(one) == said(other)

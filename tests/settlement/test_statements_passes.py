@@ -11,9 +11,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from settlement.statements import passes
-from settlement.statements.forms import OutsideLine
-from settlement.statements.passes import Difference, Match, Ours, Outcome, Rule
+from settlement.statements import matching_passes
+from settlement.statements.matching_passes import Difference, Match, Ours, Outcome, Rule
+from settlement.statements.statement_values import OutsideLine
 
 DAY = date(2026, 3, 1)
 NEXT = DAY + timedelta(days=1)
@@ -45,50 +45,52 @@ def an_entry(entry: int, amount: int, **given: Any) -> Ours:
 
 
 def test_a_line_that_names_our_journal_matches_by_key() -> None:
-    outcome = passes.compare([a_line(1, 500, journal=f"{7:032x}", code="?")], [an_entry(7, 500)])
+    outcome = matching_passes.compare([a_line(1, 500, journal=f"{7:032x}", code="?")], [an_entry(7, 500)])
     assert outcome == Outcome(matches=[Match("key", (1,), (7,), 500)])
 
 
 def test_a_line_that_names_our_paper_matches_by_key_also_where_the_paper_has_a_long_name() -> None:
     long = "k" * 200
-    lines = [a_line(1, 500, reference="CR-1"), a_line(2, 600, reference=passes.short(long))]
+    lines = [a_line(1, 500, reference="CR-1"), a_line(2, 600, reference=matching_passes.short(long))]
     entries = [an_entry(7, 500, references=("CR-1",)), an_entry(8, 600, references=(long, "CR-2"))]
-    assert [match.ours for match in passes.compare(lines, entries).matches] == [(7,), (8,)]
+    assert [match.ours for match in matching_passes.compare(lines, entries).matches] == [(7,), (8,)]
 
 
 def test_the_same_key_with_another_amount_is_a_difference_and_no_match() -> None:
-    outcome = passes.compare([a_line(1, 501, reference="CR-1")], [an_entry(7, 500, references=("CR-1",))])
+    outcome = matching_passes.compare(
+        [a_line(1, 501, reference="CR-1")], [an_entry(7, 500, references=("CR-1",))]
+    )
     assert outcome == Outcome(differences=[Difference("AMOUNT", (1,), (7,), 1)])
 
 
 def test_the_same_key_in_another_currency_is_a_difference() -> None:
     line = a_line(1, 500, reference="CR-1", currency="USD")
-    outcome = passes.compare([line], [an_entry(7, 500, references=("CR-1",))])
+    outcome = matching_passes.compare([line], [an_entry(7, 500, references=("CR-1",))])
     assert outcome == Outcome(differences=[Difference("CURRENCY", (1,), (7,), 500)])
 
 
 def test_a_line_that_says_again_what_was_matched_is_one_too_many() -> None:
     lines = [a_line(number, 500, reference="CR-1") for number in (1, 2)]
-    outcome = passes.compare(lines, [an_entry(7, 500, references=("CR-1",))])
+    outcome = matching_passes.compare(lines, [an_entry(7, 500, references=("CR-1",))])
     assert outcome.matches == [Match("key", (1,), (7,), 500)]
     assert outcome.differences == [Difference("DUPLICATE", (2,), (), 500)]
 
 
 def test_a_line_that_says_again_what_another_file_said_is_one_too_many() -> None:
     entry = an_entry(7, 500, references=("CR-1",))
-    outcome = passes.compare([a_line(2, 500, reference="CR-1")], [], explained=[entry])
+    outcome = matching_passes.compare([a_line(2, 500, reference="CR-1")], [], explained=[entry])
     assert outcome == Outcome(differences=[Difference("DUPLICATE", (2,), (), 500)])
 
 
 def test_one_line_may_stand_for_all_wagers_of_a_journal() -> None:
     entries = [an_entry(7, -300, journal="ab", code="PAY"), an_entry(8, 500, journal="ab", code="TAKE")]
-    outcome = passes.compare([a_line(1, 200, journal="ab")], entries)
+    outcome = matching_passes.compare([a_line(1, 200, journal="ab")], entries)
     assert outcome == Outcome(matches=[Match("key", (1,), (7, 8), 200)])
 
 
 def test_lines_without_a_key_match_by_currency_amount_code_and_day() -> None:
     lines = [a_line(1, 500), a_line(2, 500), a_line(3, 500, code="WDL")]
-    outcome = passes.compare(lines, [an_entry(7, 500), an_entry(8, 500)])
+    outcome = matching_passes.compare(lines, [an_entry(7, 500), an_entry(8, 500)])
     assert [match.by for match in outcome.matches] == ["fields", "fields"]
     assert outcome.pending_theirs == (3,)
 
@@ -100,18 +102,18 @@ def test_one_line_may_be_the_total_of_a_round_or_of_a_code_and_day() -> None:
         an_entry(9, 50, code="BUYIN"),
         an_entry(10, 60, code="BUYIN"),
     ]
-    outcome = passes.compare([a_line(1, 300, code="TAKE"), a_line(2, 110, code="BUYIN")], entries)
+    outcome = matching_passes.compare([a_line(1, 300, code="TAKE"), a_line(2, 110, code="BUYIN")], entries)
     assert outcome.matches == [Match("total", (1,), (7, 8), 300), Match("total", (2,), (9, 10), 110)]
 
 
 def test_two_lines_of_that_total_are_not_guessed_between() -> None:
     entries = [an_entry(7, 100, code="TAKE"), an_entry(8, 200, code="TAKE")]
-    outcome = passes.compare([a_line(1, 300, code="TAKE"), a_line(2, 300, code="TAKE")], entries)
+    outcome = matching_passes.compare([a_line(1, 300, code="TAKE"), a_line(2, 300, code="TAKE")], entries)
     assert (outcome.matches, outcome.pending_theirs, outcome.pending_ours) == ([], (1, 2), (7, 8))
 
 
 def test_one_entry_of_ours_may_be_the_total_of_their_lines() -> None:
-    outcome = passes.compare([a_line(1, 100), a_line(2, 200)], [an_entry(7, 300)])
+    outcome = matching_passes.compare([a_line(1, 100), a_line(2, 200)], [an_entry(7, 300)])
     assert outcome == Outcome(matches=[Match("total", (1, 2), (7,), 300)])
 
 
@@ -120,7 +122,7 @@ ROUNDING = Rule("rounding-2026", "EXT_ROUNDING", 2, DAY)
 
 
 def test_a_fee_that_was_agreed_to_matches_by_its_rule_and_says_so() -> None:
-    outcome = passes.compare([a_line(1, -150, code="FEE")], [], rules=[FEE])
+    outcome = matching_passes.compare([a_line(1, -150, code="FEE")], [], rules=[FEE])
     assert outcome.matches == [Match("rule", (1,), (), -150, "fee-2026")]
     assert outcome.differences == [Difference("EXT_FEE", (1,), (), 150, "fee-2026")]
 
@@ -131,30 +133,30 @@ def test_a_fee_above_the_rule_of_another_code_or_on_another_day_is_not_agreed_to
         a_line(2, -10, code="OTHER"),
         a_line(3, -10, code="FEE", booked=NEXT),
     ]
-    assert passes.compare(lines, [], rules=[FEE]).pending_theirs == (1, 2, 3)
-    assert passes.compare([a_line(1, 150, code="FEE")], [], rules=[FEE]).pending_theirs == (1,)
+    assert matching_passes.compare(lines, [], rules=[FEE]).pending_theirs == (1, 2, 3)
+    assert matching_passes.compare([a_line(1, 150, code="FEE")], [], rules=[FEE]).pending_theirs == (1,)
 
 
 def test_a_rounding_that_was_agreed_to_matches_lines_that_name_each_other_and_no_others() -> None:
     named = [an_entry(7, 500, references=("CR-1",))]
-    outcome = passes.compare([a_line(1, 502, reference="CR-1")], named, rules=[ROUNDING])
+    outcome = matching_passes.compare([a_line(1, 502, reference="CR-1")], named, rules=[ROUNDING])
     assert outcome.matches == [Match("rule", (1,), (7,), 502, "rounding-2026")]
     assert outcome.differences == [Difference("EXT_ROUNDING", (1,), (7,), 2, "rounding-2026")]
-    assert passes.compare([a_line(1, 503, reference="CR-1")], named, rules=[ROUNDING]).matches == []
-    assert passes.compare([a_line(1, 502)], [an_entry(7, 500)], rules=[ROUNDING]).matches == []
+    assert matching_passes.compare([a_line(1, 503, reference="CR-1")], named, rules=[ROUNDING]).matches == []
+    assert matching_passes.compare([a_line(1, 502)], [an_entry(7, 500)], rules=[ROUNDING]).matches == []
 
 
 def test_the_right_amount_on_the_day_before_or_after_is_a_matter_of_the_start_hour() -> None:
-    outcome = passes.compare([a_line(1, 500, booked=NEXT)], [an_entry(7, 500)])
+    outcome = matching_passes.compare([a_line(1, 500, booked=NEXT)], [an_entry(7, 500)])
     assert outcome == Outcome(
         matches=[Match("cutoff", (1,), (7,), 500)], differences=[Difference("CUTOFF", (1,), (7,), 500)]
     )
-    late = passes.compare([a_line(1, 500, booked=NEXT + timedelta(days=1))], [an_entry(7, 500)])
+    late = matching_passes.compare([a_line(1, 500, booked=NEXT + timedelta(days=1))], [an_entry(7, 500)])
     assert (late.differences, late.pending_theirs, late.pending_ours) == ([], (1,), (7,))
 
 
 def test_what_is_only_announced_is_neither_matched_nor_missing() -> None:
-    outcome = passes.compare([a_line(1, 500, pending=True)], [an_entry(7, 500)])
+    outcome = matching_passes.compare([a_line(1, 500, pending=True)], [an_entry(7, 500)])
     assert (outcome.matches, outcome.pending_theirs, outcome.pending_ours) == ([], (), (7,))
 
 
@@ -193,7 +195,7 @@ def test_everything_is_somewhere_once_amounts_agree_and_the_order_does_not_matte
 ) -> None:
     theirs = [replace(line, number=number) for number, line in enumerate(sides[0], start=1)]
     ours = [replace(entry, entry=entry_id) for entry_id, entry in enumerate(sides[1], start=101)]
-    outcome = passes.compare(theirs, ours, rules=[FEE, ROUNDING])
+    outcome = matching_passes.compare(theirs, ours, rules=[FEE, ROUNDING])
     open_differences = [found for found in outcome.differences if not found.cleared]
     placed = Counter(
         [n for match in outcome.matches for n in match.theirs]
@@ -214,7 +216,7 @@ def test_everything_is_somewhere_once_amounts_agree_and_the_order_does_not_matte
             assert sum(said[n] for n in match.theirs) == sum(worth[n] for n in match.ours) == match.amount
     sides[2].shuffle(theirs)
     sides[2].shuffle(ours)
-    assert passes.compare(theirs, ours, rules=[ROUNDING, FEE]) == outcome
+    assert matching_passes.compare(theirs, ours, rules=[ROUNDING, FEE]) == outcome
 
 
 def three_deposits() -> list[Ours]:
@@ -223,20 +225,22 @@ def three_deposits() -> list[Ours]:
 
 def test_a_line_for_three_deposits_matches_all_three_whatever_they_are_worth() -> None:
     line = a_line(1, 300, names=("CR-1", "CR-2", f"{3:032x}"))
-    assert passes.compare([line], three_deposits()) == Outcome(matches=[Match("key", (1,), (1, 2, 3), 300)])
+    assert matching_passes.compare([line], three_deposits()) == Outcome(
+        matches=[Match("key", (1,), (1, 2, 3), 300)]
+    )
 
 
 def test_a_line_for_three_deposits_of_which_one_is_missing_is_another_amount() -> None:
     line = a_line(1, 300, names=("CR-1", "CR-2", "CR-9"))
-    outcome = passes.compare([line], three_deposits())
+    outcome = matching_passes.compare([line], three_deposits())
     assert outcome.differences == [Difference("AMOUNT", (1,), (1, 2), 100)]
     assert outcome.pending_ours == (3,)
 
 
 def test_a_line_that_says_three_deposits_again_is_one_too_many() -> None:
     lines = [a_line(number, 300, names=("CR-1", "CR-2", "CR-3")) for number in (1, 2)]
-    outcome = passes.compare(lines, three_deposits())
+    outcome = matching_passes.compare(lines, three_deposits())
     assert outcome.matches == [Match("key", (1,), (1, 2, 3), 300)]
     assert outcome.differences == [Difference("DUPLICATE", (2,), (), 300)]
-    again = passes.compare([lines[1]], [], explained=three_deposits())
+    again = matching_passes.compare([lines[1]], [], explained=three_deposits())
     assert again.differences == [Difference("DUPLICATE", (2,), (), 300)]

@@ -17,8 +17,8 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
 from casino.models import Aside, RoundEvent, Sweep, Unread, UnreadCount
-from deploy.local import place
-from settlement import settle, tasks
+from deploy.local import paths
+from settlement import settling, tasks
 from settlement.models import Journal
 from tests.casino.telling import TWO_HANDS
 from tests.deploy.test_unread import POISON
@@ -116,7 +116,7 @@ def test_a_whole_batch_of_rounds_that_cannot_be_judged_keeps_no_other_waiting(
 @pytest.mark.django_db
 def test_a_sweep_whose_time_is_up_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     round_id = a_table().tell(WON)
-    settle_rounds = settle.settle_rounds
+    settle_rounds = settling.settle_rounds
     left = iter([0])
 
     def out_of_time(ids: Any) -> Any:
@@ -124,7 +124,7 @@ def test_a_sweep_whose_time_is_up_stops(monkeypatch: pytest.MonkeyPatch) -> None
             raise SoftTimeLimitExceeded
         return settle_rounds(ids)
 
-    monkeypatch.setattr(settle, "settle_rounds", out_of_time)
+    monkeypatch.setattr(settling, "settle_rounds", out_of_time)
 
     with pytest.raises(SoftTimeLimitExceeded):
         tasks.sweep()
@@ -152,7 +152,7 @@ def a_worker(dsn: str) -> Iterator[subprocess.Popen[bytes]]:
             "-l",
             "WARNING",
         ],
-        cwd=place.CLONE,
+        cwd=paths.CLONE,
         env=os.environ | {"DATABASE_URL": dsn, "REDIS_URL": settings.REDIS_URL, "PROCESS": "worker"},
     )
     try:

@@ -21,7 +21,7 @@ from settlement.models import (
     Statement,
     StatementDay,
 )
-from settlement.statements import making
+from settlement.statements import issuing
 from settlement.webhooks import delivering
 from tests.database import Connection
 from tests.settlement.receiver import receiving
@@ -85,14 +85,14 @@ def test_matching_by_hand_leaves_such_a_line_out_too(forge: Forge) -> None:
 def test_an_account_of_which_no_statement_can_be_made_keeps_no_other_and_no_day_waiting(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    form, broken = making._form, [True]
+    form, broken = issuing._form, [True]
 
     def formed(one: Any, *args: Any, **more: Any) -> Any:
         if one.code == WALLET and broken[0]:
             raise OverflowError("date value out of range")
         return form(one, *args, **more)
 
-    monkeypatch.setattr(making, "_form", formed)
+    monkeypatch.setattr(issuing, "_form", formed)
     a_deposit("A17", 500_00, "CR-1")
     a_deposit("B4", 100_00, "CR-2")
     seal(DAY)
@@ -216,7 +216,7 @@ def test_a_shift_that_cannot_be_ended_keeps_no_day_from_beginning(spoilt_row: An
 
 def test_a_hold_that_cannot_be_let_go_keeps_no_other(settings: Any, spoilt_row: Any) -> None:
     from settlement.models import ExternalHold
-    from settlement.settle import covering
+    from settlement.settling import covering
     from tests.settlement.cashier_system import keeping, let_in
     from tests.settlement.floor import a_table, act
 

@@ -16,8 +16,9 @@ from rich.table import Table
 
 from audit import analytics
 from audit.models import Analysis, AnalysisResult
-from casino import events, values
-from casino.refusals import Refusal
+from casino import events
+from casino.platform import values
+from casino.platform.refusals import Refusal
 from settlement import days
 
 HEADINGS: Mapping[str, tuple[str, ...]] = {

@@ -16,7 +16,7 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress
 
-from audit import books
+from audit import controls
 from casino import events
 
 CLEAN, OFFENDING, NOT_CHECKED = 0, 1, 2
@@ -48,19 +48,19 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         asked = [name.strip().upper() for name in options["only"].split(",") if name.strip()]
-        missing = [name for name in asked if name not in books.built()]
+        missing = [name for name in asked if name not in controls.built()]
         if missing:
             self._say_missing(missing, as_json=options["json"])
             sys.exit(NOT_CHECKED)
         mode = "full" if options["full"] else "quick"
         try:
-            outside = books.Outside(
+            outside = controls.Outside(
                 key=_read(options["key"]).strip(), checkpoint=_read(options["checkpoint"])
             )
         except OSError as fault:
             raise CommandError(f"{fault.filename}: {fault.strerror}", returncode=NOT_CHECKED) from fault
         run = _Run(
-            ids=asked or list(books.built()), mode=mode, outside=outside, printing=not options["json"], command=self
+            ids=asked or list(controls.built()), mode=mode, outside=outside, printing=not options["json"], command=self
         )  # fmt: skip
         code = run.check()
         if options["json"]:
@@ -68,7 +68,7 @@ class Command(BaseCommand):
         sys.exit(code)
 
     def _say_missing(self, missing: list[str], *, as_json: bool) -> None:
-        why = {name: "not built" if name in books.INVARIANTS else "no such invariant" for name in missing}
+        why = {name: "not built" if name in controls.INVARIANTS else "no such invariant" for name in missing}
         if as_json:
             self.stdout.write(json.dumps({"outcome": "not checked", "why": why}))
         else:
@@ -84,7 +84,7 @@ class _Run:
     """One run: what it checks, what it found."""
 
     def __init__(
-        self, *, ids: list[str], mode: str, outside: books.Outside, printing: bool, command: BaseCommand
+        self, *, ids: list[str], mode: str, outside: controls.Outside, printing: bool, command: BaseCommand
     ) -> None:
         self.ids = ids
         self.mode = mode
@@ -100,14 +100,14 @@ class _Run:
     def check(self) -> int:
         """Check, print, leave the result in the log; return the exit code."""
         try:
-            clean = books.last_clean() if self.mode == "quick" else None
-            scope = books.quick_scope(clean=clean) if self.mode == "quick" else books.Scope(None)
+            clean = controls.last_clean() if self.mode == "quick" else None
+            scope = controls.quick_scope(clean=clean) if self.mode == "quick" else controls.Scope(None)
             with (
-                books.opened(scope=scope, outside=self.outside) as opened,
+                controls.opened(scope=scope, outside=self.outside) as opened,
                 Progress(console=Console(stderr=True), transient=True) as bar,
             ):
                 self._read(opened, bar)
-        except (psycopg.Error, DatabaseError, books.NotChecked) as trouble:
+        except (psycopg.Error, DatabaseError, controls.NotChecked) as trouble:
             self.outcome, self.trouble = "not checked", str(trouble).strip().splitlines()[0]
         else:
             self.outcome = "offending" if self.found else "clean"
@@ -118,7 +118,7 @@ class _Run:
 
     def _read(self, opened: Any, bar: Progress) -> None:
         task = bar.add_task("", total=None)
-        for id, finding in books.check(
+        for id, finding in controls.check(
             opened,
             ids=self.ids,
             progress=lambda text, done, total: bar.update(
@@ -142,7 +142,7 @@ class _Run:
 
     def _record(self) -> None:
         try:
-            books.record(
+            controls.record(
                 actor=events.SERVICE,
                 request_id=f"check_books-{uuid4().hex}",
                 now=timezone.now(),
@@ -162,8 +162,8 @@ class _Run:
         for id in self.ids:
             count = self.found[id]
             if not count and self.outcome != "not checked":
-                write(f"{id} {books.INVARIANTS[id].name}: clean")
-        not_built = [id for id, invariant in books.INVARIANTS.items() if not invariant.is_built]
+                write(f"{id} {controls.INVARIANTS[id].name}: clean")
+        not_built = [id for id, invariant in controls.INVARIANTS.items() if not invariant.is_built]
         write(f"not built: {', '.join(not_built)}")
         write(f"{self.outcome} ({self.mode})" + (f": {self.trouble}" if self.trouble else ""))
 
@@ -173,9 +173,9 @@ class _Run:
             "mode": self.mode,
             "as_of": self.as_of.isoformat(),
             "invariants": {
-                id: {"name": books.INVARIANTS[id].name, "found": self.found[id]} for id in self.ids
+                id: {"name": controls.INVARIANTS[id].name, "found": self.found[id]} for id in self.ids
             },
-            "not_built": [id for id, invariant in books.INVARIANTS.items() if not invariant.is_built],
+            "not_built": [id for id, invariant in controls.INVARIANTS.items() if not invariant.is_built],
             "trouble": self.trouble,
             "rows": self.rows,
         }

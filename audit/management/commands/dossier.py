@@ -11,8 +11,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from audit import dossier
-from casino import events, values
-from casino.refusals import Refusal
+from casino import events
+from casino.platform import values
+from casino.platform.refusals import Refusal
 
 
 class Command(BaseCommand):

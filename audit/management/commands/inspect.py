@@ -12,9 +12,11 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress
 
-from audit import inspection, seal
+from audit import seal
+from audit.controls import along_the_log
 from audit.models import Inspection
-from casino import events, values
+from casino import events
+from casino.platform import values
 from settlement import days
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
@@ -42,7 +44,7 @@ class Command(BaseCommand):
         with Progress(console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task(row.name, total=total - row.first, completed=row.position - row.first)
             while True:
-                step = inspection.look_on(name=row.name, now=timezone.now(), request_id=_request())
+                step = along_the_log.look_on(name=row.name, now=timezone.now(), request_id=_request())
                 for invariant, finding in step.found:
                     found += 1
                     self.stdout.write(
@@ -63,11 +65,11 @@ class Command(BaseCommand):
         with events.act(actor=events.SERVICE, request_id=_request(), now=now):
             if options["since"] or options["until"]:
                 since = _instant(options["since"]) or EARLIEST
-                row = inspection.begin_range(since=since, until=_instant(options["until"]) or now, now=now)
+                row = along_the_log.begin_range(since=since, until=_instant(options["until"]) or now, now=now)
             else:
-                row = inspection.begin(now=now)
+                row = along_the_log.begin(now=now)
             if options["anew"]:
-                inspection.begin_anew(name=row.name, now=now)
+                along_the_log.begin_anew(name=row.name, now=now)
         row.refresh_from_db()
         return row
 

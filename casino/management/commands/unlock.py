@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from casino import events, origins, people
 from casino.people import Scope
-from casino.refusals import Refusal
+from casino.platform.refusals import Refusal
 
 
 class Command(BaseCommand):

@@ -7,10 +7,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from deploy.benchmark import books, pure, reconciling, scratch, telling, web
-from deploy.benchmark.pace import Pace
+from deploy.benchmark import deliveries, pure, reconciliation, recording, scratch_database, settling
+from deploy.benchmark.measuring import Pace
 from deploy.local import servers
-from deploy.local.trouble import Trouble
+from deploy.local.start_errors import Trouble
 
 SEED = 20_260_301
 LINE = "{:<62} {:>22} {:>9} {:>9} {:>9}"
@@ -56,17 +56,17 @@ def _paces(*, runs: int, only_pure: bool, day: int) -> Iterator[Pace]:
         return
     if not settings.LOCAL:
         raise Trouble("Measured on the servers of this clone alone: unset DATABASE_URL.")
-    with servers.running() as addresses, scratch.database(addresses) as url:
+    with servers.running() as addresses, scratch_database.database(addresses) as url:
         tables = [
-            books.Table(code=code, token=token, seed=SEED + place)
-            for place, (code, token) in enumerate(scratch.furnish().items())
+            settling.Table(code=code, token=token, seed=SEED + place)
+            for place, (code, token) in enumerate(scratch_database.furnish().items())
         ]
-        yield from books.paces(tables=tables, runs=runs)
-        yield from web.paces(tables=tables, database_url=url, runs=runs)
-        yield from telling.paces(runs=runs)
+        yield from settling.paces(tables=tables, runs=runs)
+        yield from recording.paces(tables=tables, database_url=url, runs=runs)
+        yield from deliveries.paces(runs=runs)
     # A house of its own: what was measured above would be part of the day.
-    with servers.running() as addresses, scratch.database(addresses) as url:
-        ((code, token), *_) = scratch.furnish().items()
-        tables = [books.Table(code=code, token=token, seed=SEED)]
-        owner_url = scratch.owned(addresses, url)
-        yield from reconciling.paces(tables=tables, owner_url=owner_url, rounds=day, runs=min(runs, 3))
+    with servers.running() as addresses, scratch_database.database(addresses) as url:
+        ((code, token), *_) = scratch_database.furnish().items()
+        tables = [settling.Table(code=code, token=token, seed=SEED)]
+        owner_url = scratch_database.owned(addresses, url)
+        yield from reconciliation.paces(tables=tables, owner_url=owner_url, rounds=day, runs=min(runs, 3))

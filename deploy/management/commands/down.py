@@ -9,8 +9,8 @@ from typing import Any
 import psutil
 from django.core.management.base import BaseCommand
 
-from deploy.local import place, processes, servers
-from deploy.local.trouble import Trouble
+from deploy.local import paths, processes, servers
+from deploy.local.start_errors import Trouble
 
 PATIENCE_SECONDS = 90.0
 
@@ -28,8 +28,8 @@ class Command(BaseCommand):
 
 
 def _close() -> str:
-    place.make()
-    lock = place.try_lock("house")
+    paths.make()
+    lock = paths.try_lock("house")
     was_running = lock is None
     deadline = time.monotonic() + PATIENCE_SECONDS
     told: int | None = None
@@ -38,7 +38,7 @@ def _close() -> str:
         if time.monotonic() > deadline:
             raise Trouble(f"The house did not close within {PATIENCE_SECONDS:.0f} s. See .local/log/.")
         time.sleep(0.1)
-        lock = place.try_lock("house")
+        lock = paths.try_lock("house")
     with lock:
         left = processes.stop_leftovers()
         processes.forget()
@@ -58,7 +58,7 @@ def _until_ended(pid: int | None) -> None:
 
 def _ask_to_stop(*, told: int | None) -> int | None:
     """Send SIGTERM once to the process that holds the house, when it is the one that was written down."""
-    note = place.read("house.json")
+    note = paths.read("house.json")
     process = processes.known(note.get("pid", 0), born=note.get("born"))
     if process is None or process.pid == told:
         return told

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from casino.models import Person
 from deploy import demonstration
-from deploy.local.trouble import Trouble
+from deploy.local.start_errors import Trouble
 
 
 class Command(BaseCommand):

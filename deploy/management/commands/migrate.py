@@ -10,9 +10,9 @@ from django.core.management.commands import migrate
 from django.db import connections
 
 from deploy import environment
-from deploy.local import place
+from deploy.local import paths
 
-ROLES = place.CLONE / "deploy" / "roles.sql"
+ROLES = paths.CLONE / "deploy" / "roles.sql"
 
 
 class Command(migrate.Command):

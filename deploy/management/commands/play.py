@@ -18,13 +18,14 @@ from rich.table import Table as Grid
 
 from deploy import demonstration
 from deploy.demonstration import Keys
-from deploy.local import place
-from deploy.local.trouble import Trouble
-from deploy.recordings import batches, comparison, tape
+from deploy.local import paths
+from deploy.local.start_errors import Trouble
+from deploy.recordings import batches, comparison
+from deploy.recordings import recording as tape
+from deploy.recordings.device_http import Answer, Unreachable
+from deploy.recordings.device_http import Line as Connection
 from deploy.recordings.player import Played, Refused, Table
-from deploy.recordings.tape import Ask, Line
-from deploy.recordings.wire import Answer, Unreachable
-from deploy.recordings.wire import Line as Connection
+from deploy.recordings.recording import Ask, Line
 
 SHOWN_DIFFERENCES = 10
 
@@ -92,10 +93,10 @@ class Command(BaseCommand):
 
 
 def _url_of_the_house() -> str:
-    port = place.read("house.json").get("port")
+    port = paths.read("house.json").get("port")
     if not port:
         raise Trouble("The house is not open: start it with `python3 manage.py up`, or name it with --url.")
-    return f"http://{place.LOOPBACK}:{port}"
+    return f"http://{paths.LOOPBACK}:{port}"
 
 
 def _side_by_side(

@@ -19,12 +19,13 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from casino import cages, devices, events, people, tables, values
+from casino import cages, devices, events, people, tables
 from casino.events import Act
 from casino.models import Device, Person
 from casino.people import Newcomer, Rights
-from casino.refusals import Refusal
-from settlement import cashier, floats
+from casino.platform import values
+from casino.platform.refusals import Refusal
+from settlement import cashier, table_floats
 
 T = TypeVar("T")
 
@@ -173,7 +174,7 @@ def _add_table(options: dict[str, Any], by: Person | None, second: Person | None
 def _end_table(options: dict[str, Any], by: Person | None, second: Person | None) -> str:
     one, two = _both(by, second)
     table = tables.of_code(options["code"])
-    _act(one, lambda _: floats.end_table(table=table, by=one, approved_by=two))
+    _act(one, lambda _: table_floats.end_table(table=table, by=one, approved_by=two))
     return f"Table {options['code']} is ended."
 
 

@@ -14,11 +14,11 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from deploy.local import place, servers
-from deploy.local.trouble import Trouble
+from deploy.local import paths, servers
+from deploy.local.start_errors import Trouble
 
 PYTHON = sys.executable
-MANAGE = str(place.CLONE / "manage.py")
+MANAGE = str(paths.CLONE / "manage.py")
 DISTRIBUTED = ["-n", "2", "--dist", "loadgroup"]
 """Two processes; tests of one group (those that run a whole house of their own) share one of them."""
 
@@ -68,9 +68,9 @@ class Command(BaseCommand):
         with ExitStack() as stack:
             environment: dict[str, str] = {}
             if settings.LOCAL:
-                place.use_memory()
+                paths.use_memory()
                 environment |= stack.enter_context(servers.running()).environment()
-                environment |= {"DEMONSTRATION": "1", "SECRET_KEY": place.django_secret() or ""}
+                environment |= {"DEMONSTRATION": "1", "SECRET_KEY": paths.django_secret() or ""}
             environment = {**os.environ, **environment}
             if arguments:
                 return _pytest(arguments=arguments, full=full, environment=environment).status
@@ -143,7 +143,7 @@ def _check(check: Check) -> Outcome:
     started = time.monotonic()
     done = subprocess.run(
         check.command,
-        cwd=place.CLONE,
+        cwd=paths.CLONE,
         env=dict(check.environment),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -158,5 +158,5 @@ def _pytest(*, arguments: list[str], full: bool, environment: Mapping[str, str])
     started = time.monotonic()
     chosen = [] if full or "-m" in arguments else ["-m", "not full"]
     command = [PYTHON, "-m", "pytest", *chosen, *arguments]
-    done = subprocess.run(command, cwd=place.CLONE, env=dict(environment), check=False)
+    done = subprocess.run(command, cwd=paths.CLONE, env=dict(environment), check=False)
     return Outcome("pytest", done.returncode, time.monotonic() - started)

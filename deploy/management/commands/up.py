@@ -14,8 +14,8 @@ from django.conf import settings
 from django.core.management import get_commands
 from django.core.management.base import BaseCommand, CommandParser
 
-from deploy.local import keeping, place, processes, servers
-from deploy.local.trouble import Trouble
+from deploy.local import keeping, paths, processes, servers
+from deploy.local.start_errors import Trouble
 
 DEFAULT_PORT = 8000
 LOOK_SECONDS = 0.5
@@ -44,15 +44,15 @@ class Command(BaseCommand):
             self.stdout.write("Closed.")
 
     def _attach(self, *, port: int) -> None:
-        place.make()
-        lock = place.try_lock("house")
+        paths.make()
+        lock = paths.try_lock("house")
         if lock is None:
             self.stdout.write(_already())
             return
         with lock, _stopping_on_signals():
             if processes.stop_leftovers():
                 self.stdout.write("Stopped what an earlier start had left running.")
-            if not place.port_is_free(port):
+            if not paths.port_is_free(port):
                 raise Trouble(
                     f"Port {port} is in use. Choose another: python3 manage.py up --port {port + 1}"
                 )
@@ -106,19 +106,19 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def _detach(self, *, port: int) -> None:
-        place.make()
-        log = place.FOLDER / "up.log"
-        with place.open_closed(log, anew=True) as output:
+        paths.make()
+        log = paths.FOLDER / "up.log"
+        with paths.open_closed(log, anew=True) as output:
             child = subprocess.Popen(
-                [sys.executable, str(place.CLONE / "manage.py"), "up", "--port", str(port)],
-                cwd=place.CLONE,
+                [sys.executable, str(paths.CLONE / "manage.py"), "up", "--port", str(port)],
+                cwd=paths.CLONE,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
         while child.poll() is None:
-            note = place.read("house.json")
+            note = paths.read("house.json")
             if note.get("pid") == child.pid and note.get("open"):
                 time.sleep(0.1)  # the announcement follows the note
                 break
@@ -175,15 +175,15 @@ def _servers() -> Iterator[dict[str, str]]:
         return
     with servers.running() as addresses:
         environment = {"DEMONSTRATION": "1", "SIGNATURES": "on_duty", **os.environ, **addresses.environment()}
-        environment.setdefault("SECRET_KEY", place.django_secret() or "")
+        environment.setdefault("SECRET_KEY", paths.django_secret() or "")
         yield environment
 
 
 def _manage(*arguments: str, environment: dict[str, str]) -> str:
     """Another command of the house in a process of its own; returns what it printed."""
     done = subprocess.run(
-        [sys.executable, str(place.CLONE / "manage.py"), *arguments],
-        cwd=place.CLONE,
+        [sys.executable, str(paths.CLONE / "manage.py"), *arguments],
+        cwd=paths.CLONE,
         env=environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -208,15 +208,15 @@ def _moved(environment: dict[str, str], addresses: Mapping[str, str] | None) -> 
 
 
 def _already() -> str:
-    note = place.read("house.json")
+    note = paths.read("house.json")
     if note.get("open"):
-        return f"The house is open already: http://{place.LOOPBACK}:{note['port']}/"
+        return f"The house is open already: http://{paths.LOOPBACK}:{note['port']}/"
     return "Another start is opening the house at this moment; nothing to do."
 
 
 def _announcement(*, port: int, welcome: str) -> str:
-    lines = [f"The house is open: http://{place.LOOPBACK}:{port}/"]
+    lines = [f"The house is open: http://{paths.LOOPBACK}:{port}/"]
     if welcome:
         lines += ["", welcome]
-    lines += ["", f"Logs are in {place.FOLDER.name}/log/. Ctrl-C, or `python3 manage.py down`, closes it."]
+    lines += ["", f"Logs are in {paths.FOLDER.name}/log/. Ctrl-C, or `python3 manage.py down`, closes it."]
     return "\n".join(lines)

@@ -23,11 +23,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from casino import events, values
-from settlement import days, reconcile
+from casino import events
+from casino.platform import values
+from settlement import days, reconciliation
 from settlement.models import Run
 
-OWN = tuple(level for level in reconcile.LEVELS if level != "R5")
+OWN = tuple(level for level in reconciliation.LEVELS if level != "R5")
 """What a worker of this command compares; R5 is the log's own."""
 
 
@@ -36,7 +37,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--day", type=values.day, help="the gaming day (YYYY-MM-DD)")
-        parser.add_argument("--levels", default=",".join(reconcile.LEVELS), help="R0,R1,… (default: all)")
+        parser.add_argument(
+            "--levels", default=",".join(reconciliation.LEVELS), help="R0,R1,… (default: all)"
+        )
         parser.add_argument(
             "--chunk", type=partial(values.whole, least=1, most=1_000_000), help="records in one chunk"
         )
@@ -69,7 +72,7 @@ class Command(BaseCommand):
             raise CommandError(f"--day: {wrong.why}") from wrong
         levels = tuple(options["levels"].split(","))
         run = events.attempt(
-            lambda _: reconcile.begin(
+            lambda _: reconciliation.begin(
                 kind=Run.Kind.ASKED, gaming_day=options["day"], levels=levels, chunk_size=options["chunk"]
             ),
             actor=events.SERVICE,
@@ -107,7 +110,7 @@ class Command(BaseCommand):
 
     def _report(self, run: Run, *, as_json: bool) -> int:
         if run.done_at is None:
-            come = reconcile.progress(run.id)
+            come = reconciliation.progress(run.id)
             self.stderr.write(
                 f"not finished: {come.chunks - come.done} of {come.chunks} chunks are with other workers, or"
                 " nobody took them (R5 is the worker's); call again to go on"
@@ -123,14 +126,14 @@ class Command(BaseCommand):
 
 def _show(shown: Progress, task: TaskID, run: Run) -> int:
     """Draw how far a run is; return how many of its chunks are finished."""
-    come = reconcile.progress(run.id)
+    come = reconciliation.progress(run.id)
     finished = come.done + come.poisoned
     shown.update(task, completed=finished, total=come.chunks)
     return finished
 
 
-def _one(run: UUID) -> reconcile.Look | None:
-    return reconcile.look_on(
+def _one(run: UUID) -> reconciliation.Look | None:
+    return reconciliation.look_on(
         owner=f"{socket.gethostname()}:{os.getpid()}",
         now=timezone.now(),
         request_id=f"reconcile-{uuid4().hex}",
@@ -141,7 +144,7 @@ def _one(run: UUID) -> reconcile.Look | None:
 
 def _sweep() -> None:
     events.attempt(
-        lambda _: reconcile.sweep(),
+        lambda _: reconciliation.sweep(),
         actor=events.SERVICE,
         request_id=f"reconcile-{uuid4().hex}",
         now=timezone.now(),

@@ -1,7 +1,0 @@
-"""What play of a gaming day shows when it is counted: pure, so that the same rounds always give the same figures.
-
-``played`` is what a screen is shown of a round, ``probability`` the figures behind all of them. Each screen is a module
-with a ``Tally`` that takes rounds one after the other: ``cards``, ``decks``, ``holds``, ``mispays``, ``late_bets``,
-``checks``, ``pace``. A statistic points, it never finds guilty: each says its sample, what that could have shown, and
-how many alarms chance alone gives.
-"""
