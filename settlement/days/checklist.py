@@ -222,6 +222,17 @@ _ASKED = (
         """,
     ),
     _Asked(
+        "chips_below_zero",
+        False,
+        "More chips came back than were outside: some are not the house's, or were never sold.",
+        "ชิปที่กลับมามากกว่าที่อยู่ข้างนอก บางส่วนอาจไม่ใช่ของบ้านหรือไม่เคยขายออกไป",
+        """
+        SELECT currency || ' ' || sum(balance) FROM settlement_account
+         WHERE kind = 'guests' OR (kind = 'suspense' AND code LIKE 'suspense:chips:%%')
+         GROUP BY currency HAVING sum(balance) < 0
+        """,
+    ),
+    _Asked(
         "start_hour_changed",
         False,
         "The next day starts at another hour: this one is longer or shorter than others.",

@@ -253,6 +253,15 @@ def test_held_rounds_and_disputes_are_listed_and_do_not_stop_a_seal() -> None:
     sealed()
 
 
+def test_chips_that_came_back_and_were_never_outside_are_listed_and_do_not_stop_a_seal() -> None:
+    table = daybook.a_counted_table()
+    outcome(table.tell("bet w1 p1 100\nlock\np1 2S 3D\ndealer KC 6D\np1 stays\ndealer stays\nclose"))
+    a_table_closed(table, last_round=1, baht=10_100)
+    closed()
+    compared()
+    assert (listed("chips_below_zero").found, unmet()) == (("THB -10000",), [])
+
+
 def test_the_checklist_takes_as_many_statements_for_two_tables_as_for_none() -> None:
     with act(now=EVENING):
         days.begin(DAY)
@@ -269,7 +278,7 @@ def test_the_checklist_takes_as_many_statements_for_two_tables_as_for_none() -> 
     for code in ("PD01", "PD02"):
         a_table(code)
     a_table("PD03").tell(WON)
-    assert statements() == empty == 21
+    assert statements() == empty == 22
 
 
 # -- sealed --------------------------------------------------------------------------------------------------
@@ -367,7 +376,7 @@ def test_a_seal_takes_as_many_statements_for_many_rounds_as_for_one() -> None:
         sealed(NEXT, now=MORNING + timedelta(days=1))
     assert len(signers) == 2
     # One of them asks from which day on the house counts by the second formula.
-    assert len(of_many) == len(of_one) == 56
+    assert len(of_many) == len(of_one) == 57
 
 
 # -- the job -------------------------------------------------------------------------------------------------
