@@ -111,7 +111,10 @@ class House:
 
     def environment(self) -> dict[str, str]:
         postgres, port = self.furnished.postgres, self.to_database.port
-        inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_OWNER_URL"}
+        # The proxy strikes at what it hears: a statement that was prepared is not said again.
+        inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_OWNER_URL"} | {
+            "DATABASE_PREPARE": "0"
+        }
         return inherited | LEASES | {
             "DATABASE_URL": postgres.url("pokdeng_app", database=self.database, port=port),
             "DATABASE_SEALER_URL": postgres.url("pokdeng_sealer", database=self.database, port=port),
