@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.conf import settings
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,14 +14,12 @@ from rest_framework.response import Response
 from audit import analytics
 from audit.models import Analysis, AnalysisResult
 from casino.api.door import Day, Door, Money, PageQuery, Query, Shape, SignedMoney, described, money
-from casino.api.operations import refuses
+from casino.api.operations import KEY, refuses
 from casino.events import Act
 from casino.models import Standing
 from casino.platform.refusals import Refusal
 from settlement.api import round_answers
 from settlement.api.bounds import day_asked
-
-KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 
 _ROW: dict[str, serializers.Field[Any, Any, Any, Any]] = {
     "screen": serializers.ChoiceField(sorted(analytics.SCREENS)),

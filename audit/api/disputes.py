@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import Prefetch, Q, QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,14 +16,12 @@ from audit.models import Decision, Dispute, Proposal
 from casino import people
 from casino.api import event_payloads
 from casino.api.door import Door, Id, OneOf, PageQuery, Shape, SignedMoney, described, money
-from casino.api.operations import refuses
+from casino.api.operations import KEY, refuses
 from casino.api.shapes import written_as
 from casino.events import Act
 from casino.models import Round
 from casino.platform.refusals import Refusal
 from settlement.api import round_answers
-
-KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 
 
 def _fact(*, reasoned: bool = True) -> serializers.Field[Any, Any, Any, Any]:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,12 +16,10 @@ from audit.api.disputes import DisputeShown, dispute_shown
 from audit.models import Flag
 from casino import people
 from casino.api.door import Door, Id, OneOf, PageQuery, Shape, TableCode, described
-from casino.api.operations import refuses
+from casino.api.operations import KEY, refuses
 from casino.events import Act
 from casino.platform.refusals import Refusal
 from settlement.api import records
-
-KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 
 FlagShown = described(
     "Flag",

@@ -11,7 +11,8 @@ from typing import Any
 
 from audit.controls.findings import Finding
 from audit.controls.round_rows import Case
-from audit.controls.snapshot import Books, gaming_day, start_of
+from audit.controls.snapshot import Books
+from settlement import days
 
 _ENDS = """
 SELECT least(min(recorded_at), (SELECT min(settled_at) FROM settlement_settlement)),
@@ -84,7 +85,7 @@ def dated_by_its_bets(case: Case) -> Iterator[Finding]:
         return
     closed = case.record.bets_closed_ms or case.record.opened_ms
     instant = case.settled_at if closed is None else datetime.fromtimestamp(closed / 1000, tz=UTC)
-    expected = gaming_day(instant)
+    expected = days.of(instant)
     if case.gaming_day != expected:
         yield Finding(case.name, f"in {case.gaming_day}", f"{expected}, when its bets closed")
 
@@ -92,10 +93,10 @@ def dated_by_its_bets(case: Case) -> Iterator[Finding]:
 def _days(books: Books) -> dict[str, Any]:
     """Return the gaming days of the house and when each began, oldest first."""
     ((first, last),) = books.all(_ENDS)
-    days: list[date] = []
+    found: list[date] = []
     if first is not None:
-        day = gaming_day(first)
-        while day <= gaming_day(last):
-            days.append(day)
+        day = days.of(first)
+        while day <= days.of(last):
+            found.append(day)
             day += timedelta(days=1)
-    return {"days": days, "starts": [start_of(day) for day in days]}
+    return {"days": found, "starts": [days.bounds(day)[0] for day in found]}

@@ -62,15 +62,8 @@ def days_lie_where_the_calendar_says(books: Books) -> Iterator[Finding]:
             yield Finding(f"days/{day}", "no start hour at all", "the one of the installation")
             continue
         in_force = calendar.in_force(day)
-        said, wanted = (
-            (hour, zone, begins, ends),
-            (
-                in_force.hour,
-                in_force.zone,
-                calendar.start(day),
-                calendar.end(day),
-            ),
-        )
+        said = hour, zone, begins, ends
+        wanted = in_force.hour, in_force.zone, calendar.start(day), calendar.end(day)
         if said != wanted:
             yield Finding(f"days/{day}", _lies(*said), _lies(*wanted))
 

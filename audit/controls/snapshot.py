@@ -48,18 +48,8 @@ class Scope:
         return {
             "since": self.since,
             "since_id": UUID(int=milliseconds << 80),
-            "since_day": gaming_day(self.since),
+            "since_day": days.of(self.since),
         }
-
-
-def gaming_day(at: datetime) -> date:
-    """Return the house's gaming day of an instant."""
-    return days.of(at)
-
-
-def start_of(gaming_day: date) -> datetime:
-    """Return when a gaming day of the house starts."""
-    return days.bounds(gaming_day)[0]
 
 
 class NotChecked(Exception):

@@ -10,9 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from drf_spectacular.utils import OpenApiParameter
+
 from casino.platform import refusals
 
 M = TypeVar("M", bound=Callable[..., Any])
+
+KEY = OpenApiParameter(
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    required=True,
+    description="Names the act; yours to choose.",
+)
+"""The header of an operation that does its act once for each key."""
 
 ALWAYS = frozenset(
     {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,12 +13,11 @@ from rest_framework.response import Response
 from casino import people, rounds
 from casino.api import event_payloads
 from casino.api.door import Door, Shape, described
-from casino.api.operations import refuses
+from casino.api.operations import KEY, refuses
 from casino.events import Act
 from casino.models import Round
 from casino.platform.refusals import Refusal
 
-KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 Ruled = described(
     "RoundRuled",
     {

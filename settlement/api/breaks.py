@@ -13,13 +13,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino.api.door import Day, Door, Id, OneOf, PageQuery, Shape, SignedMoney, Whole, described, money
-from casino.api.operations import refuses
+from casino.api.operations import KEY, refuses
 from casino.events import Act
 from casino.models import Person
 from casino.platform.refusals import Refusal
 from settlement import breaks
 from settlement.api.bounds import day_asked
-from settlement.api.reconciliation import KEY
 from settlement.ledger import Posting
 from settlement.models import Break, BreakCode, BreakState, BreakStep, Resolution, Severity
 

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.conf import settings
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import cages, events, people, tables
 from casino.api.door import Door, Instant, Money, Shape, SignedMoney, Whole, described, money
-from casino.api.operations import refuses
+from casino.api.operations import KEY, refuses
 from casino.events import Act
 from casino.models import Person, Role, Table
 from casino.platform.refusals import Refusal
@@ -24,7 +24,6 @@ from settlement.cashier import Cash, Taken
 from settlement.ledger import Balance
 from settlement.models import Means
 
-KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 PERSON = r"[A-Za-z0-9._-]{1,64}"
 
 

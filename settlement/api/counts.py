@@ -5,22 +5,20 @@ from __future__ import annotations
 from typing import Any, ClassVar
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people, tables
 from casino.api.door import Door, Id, OneOf, Query, Shape, Whole, described
-from casino.api.operations import refuses
+from casino.api.operations import KEY, refuses
 from casino.events import Act
 from casino.models import Person, Role, Table
 from casino.platform.refusals import Refusal
 from settlement import table_floats
 from settlement.models import CountKind
 from settlement.table_floats import BlindCount, Box
-
-KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 
 
 class CountedPiecesShape(Shape):

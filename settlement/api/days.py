@@ -6,22 +6,20 @@ from datetime import date, datetime, timedelta
 from typing import Any, ClassVar
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import tables
 from casino.api.door import Day, Door, Money, PageQuery, Shape, SignedMoney, described, money
-from casino.api.operations import refuses
+from casino.api.operations import KEY, refuses
 from casino.events import Act
 from casino.models import Person, Table
 from settlement import days, reports
 from settlement.api.bounds import day_in_path
 from settlement.days import checklist
 from settlement.models import GamingDay, Report, ReportFile
-
-KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 
 
 class TablesShape(Shape):

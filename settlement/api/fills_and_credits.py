@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from casino import people, tables
 from casino.api.door import Day, Door, OneOf, PageQuery, Shape, TableCode, Whole, described
-from casino.api.operations import refuses
+from casino.api.operations import KEY, refuses
 from casino.events import Act
 from casino.models import Person, Table
 from casino.platform.refusals import Refusal
@@ -132,7 +132,7 @@ class Fills(_Requests):
         operation_id="requestFill",
         request=RequestShape,
         responses={201: slip_answers.SlipTaken},
-        parameters=[slip_answers.KEY],
+        parameters=[KEY],
     )
     @refuses("day_sealed", "manual_number_used", "not_on_duty", "table_closed")
     def post(self, request: Request, code: str) -> Response:
@@ -147,7 +147,7 @@ class Credits(_Requests):
         operation_id="requestCredit",
         request=RequestShape,
         responses={201: slip_answers.SlipTaken},
-        parameters=[slip_answers.KEY],
+        parameters=[KEY],
     )
     @refuses("day_sealed", "manual_number_used", "not_on_duty", "table_closed")
     def post(self, request: Request, code: str) -> Response:
@@ -164,7 +164,7 @@ class SlipIssue(_OfASlip):
         operation_id="issueSlip",
         request=IssueShape,
         responses={201: slip_answers.SlipTaken},
-        parameters=[slip_answers.KEY],
+        parameters=[KEY],
     )
     @refuses(
         "cage_ended",
@@ -198,7 +198,7 @@ class SlipDispatch(_OfASlip):
         operation_id="dispatchSlip",
         request=SlipStepShape,
         responses={201: slip_answers.SlipTaken},
-        parameters=[slip_answers.KEY],
+        parameters=[KEY],
     )
     @refuses(
         "day_sealed",
@@ -230,7 +230,7 @@ class SlipReceipt(_OfASlip):
         operation_id="receiveSlip",
         request=ReceiveShape,
         responses={201: slip_answers.SlipTaken},
-        parameters=[slip_answers.KEY],
+        parameters=[KEY],
     )
     @refuses("day_sealed", "not_on_duty", "slip_not_there", "sod_violation", "table_closed")
     def post(self, request: Request, slip: UUID) -> Response:
@@ -258,7 +258,7 @@ class SlipDeposit(_OfASlip):
         operation_id="depositSlip",
         request=DepositShape,
         responses={201: slip_answers.SlipTaken},
-        parameters=[slip_answers.KEY],
+        parameters=[KEY],
     )
     @refuses(
         "day_sealed", "not_on_duty", "slip_lines_differ", "slip_not_there", "sod_violation", "table_closed"
@@ -287,7 +287,7 @@ class SlipVoid(_OfASlip):
         operation_id="voidSlip",
         request=SlipStepShape,
         responses={201: slip_answers.SlipTaken},
-        parameters=[slip_answers.KEY],
+        parameters=[KEY],
     )
     @refuses("day_sealed", "slip_not_there", "table_closed")
     def post(self, request: Request, slip: UUID) -> Response:
@@ -312,7 +312,7 @@ class SlipComparison(_OfASlip):
         operation_id="compareSlip",
         request=None,
         responses={201: slip_answers.SlipTaken},
-        parameters=[slip_answers.KEY],
+        parameters=[KEY],
     )
     @refuses("day_sealed", "slip_not_there", "sod_violation", "table_closed")
     def post(self, request: Request, slip: UUID) -> Response:

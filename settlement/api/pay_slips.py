@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from casino import people
 from casino.api.door import Day, Door, OneOf, PageQuery, Shape, TableCode, described
-from casino.api.operations import refuses
+from casino.api.operations import KEY, refuses
 from casino.events import Act
 from casino.models import ApiKey, Person, Round
 from casino.platform.refusals import Refusal
@@ -67,7 +67,7 @@ class RoundPaySlips(Door):
         operation_id="issuePaySlip",
         request=PaySlipShape,
         responses={201: slip_answers.ClaimShown},
-        parameters=[slip_answers.KEY],
+        parameters=[KEY],
     )
     @refuses("day_sealed", "pay_slip_in_force", "pay_slip_not_due", "round_in_dispute", "round_not_settled")
     def post(self, request: Request, round: UUID) -> Response:
@@ -111,7 +111,7 @@ class PaySlipPayment(_OfAPaySlip):
         operation_id="payPaySlip",
         request=PaymentShape,
         responses={201: slip_answers.ClaimShown},
-        parameters=[slip_answers.KEY],
+        parameters=[KEY],
     )
     @refuses(
         "cage_ended",
@@ -155,7 +155,7 @@ class PaySlipVoid(_OfAPaySlip):
         operation_id="voidPaySlip",
         request=PaySlipVoidShape,
         responses={201: slip_answers.ClaimShown},
-        parameters=[slip_answers.KEY],
+        parameters=[KEY],
     )
     @refuses("day_sealed", "slip_paid", "slip_void")
     def post(self, request: Request, no: str) -> Response:

@@ -11,13 +11,13 @@ from rest_framework.response import Response
 
 from casino import cages, tables
 from casino.api.door import Door, described, money
-from casino.api.operations import refuses
+from casino.api.operations import KEY, refuses
 from casino.api.places import CageShown, PlaceSignedShape, TableShown, cage_shown, table_shown
 from casino.events import Act
 from casino.models import Person
 from casino.platform.refusals import Refusal
 from settlement import cashier, table_floats
-from settlement.api.cashier import KEY, CashDoor, Money, PiecesShape, lines_of
+from settlement.api.cashier import CashDoor, Money, PiecesShape, lines_of
 
 
 class TableEnd(Door):

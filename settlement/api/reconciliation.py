@@ -5,26 +5,18 @@ from __future__ import annotations
 from typing import Any, ClassVar
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino.api.door import Day, Door, PageQuery, Shape, described
-from casino.api.operations import refuses
+from casino.api.operations import KEY, refuses
 from casino.events import Act
 from casino.platform.refusals import Refusal
 from settlement import reconciliation
 from settlement.api.bounds import day_asked
 from settlement.models import Run
-
-KEY = OpenApiParameter(
-    "Idempotency-Key",
-    str,
-    OpenApiParameter.HEADER,
-    required=True,
-    description="Names the act; yours to choose.",
-)
 
 
 class ReconciliationShape(Shape):

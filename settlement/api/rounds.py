@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people, tables
 from casino.api.door import Door, Number, PageQuery, Query, Shape, Whole, described
-from casino.api.operations import refuses
+from casino.api.operations import KEY, refuses
 from casino.events import Act
 from casino.models import Person, Round, RoundEvent, Standing, Table
 from casino.platform.refusals import Refusal
@@ -91,7 +91,7 @@ class RoundCorrections(Door):
         operation_id="correctRound",
         request=CorrectionShape,
         responses={201: round_answers.SettlementShown},
-        parameters=[OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)],
+        parameters=[KEY],
     )
     @refuses("day_sealed", "not_on_duty", "round_held", "round_not_settled", "sod_violation")
     def post(self, request: Request, round: UUID) -> Response:

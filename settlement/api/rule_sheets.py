@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino import people, tables
 from casino.api.door import Door, Id, Instant, Shape, described
-from casino.api.operations import refuses
+from casino.api.operations import KEY, refuses
 from casino.api.shapes import written_as
 from casino.events import Act
 from casino.models import Person, Table
@@ -24,8 +24,6 @@ from settlement.api import sheet_options
 from settlement.models import RuleSheet, TableRules
 from settlement.rules import house_rules
 from settlement.rules.house_rules import HouseRules
-
-KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 
 SheetShown = described(
     "RuleSheet",

@@ -11,11 +11,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino.api.door import Door, PageQuery, described
-from casino.api.operations import refuses
+from casino.api.operations import KEY, refuses
 from casino.events import Act
 from casino.models import Person, Table
 from settlement import reports
-from settlement.api.days import KEY, SealShown, SecondShape, fixed, tables_of
+from settlement.api.days import SealShown, SecondShape, fixed, tables_of
 from settlement.days import shifts
 from settlement.models import Report, Shift
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from casino.api.door import Door, SignedMoney, described, money
@@ -13,7 +12,6 @@ from casino.platform.refusals import Refusal
 from settlement import slips
 from settlement.models import PaySlip, PaySlipState, Slip, SlipState, SlipStep
 
-KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 CAGE = r"^[A-Z0-9]{1,20}\Z"
 PERSON = r"^[A-Za-z0-9._-]{1,64}\Z"
 

@@ -6,20 +6,18 @@ from datetime import date
 from typing import Any, ClassVar
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from casino.api.door import Day, Door, Shape, described
-from casino.api.operations import refuses
+from casino.api.operations import KEY, refuses
 from casino.api.shapes import Whole
 from casino.events import Act
 from settlement import days
 from settlement.days import start_hours
 from settlement.models import StartHour
-
-KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True)
 
 StartHourShown = described(
     "StartHour",

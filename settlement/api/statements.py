@@ -26,7 +26,7 @@ from casino.api.door import (
     described,
     money,
 )
-from casino.api.operations import refuses
+from casino.api.operations import KEY, refuses
 from casino.events import Act
 from casino.models import ApiKey, Person
 from casino.platform.refusals import Refusal
@@ -34,7 +34,6 @@ from settlement import statements
 from settlement.api.bounds import day_in_path, rule_days
 from settlement.api.file_answers import Camt, Csv, attachment
 from settlement.api.ledger import accounts_in_scope
-from settlement.api.table_sessions import KEY
 from settlement.models import Account, OutsideFile, Statement
 
 MOST_BYTES = 5 * 1024 * 1024

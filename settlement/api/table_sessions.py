@@ -11,12 +11,12 @@ from rest_framework.response import Response
 
 from casino import people, tables
 from casino.api.door import Door, LimitQuery, Shape, SignedMoney, Whole, described, money
-from casino.api.operations import refuses
+from casino.api.operations import KEY, refuses
 from casino.events import Act
 from casino.models import Person, Role, Table
 from casino.platform.refusals import Refusal
 from settlement import table_floats
-from settlement.api.counts import KEY, at_table, of_badge
+from settlement.api.counts import at_table, of_badge
 from settlement.models import Grade
 
 

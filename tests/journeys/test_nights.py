@@ -91,11 +91,10 @@ def played(house: OpenHouse) -> OpenHouse:
 def test_the_recorded_night_comes_out_to_the_satang_and_playing_it_again_moves_nothing(
     played: OpenHouse,
 ) -> None:
-    house = played
-    books, written = house.read(BOOKS), house.read(WRITTEN)
-    assert came_out(house.play(cases.NIGHT, expect=cases.NIGHT_EXPECTED))
-    assert house.read(BOOKS) == books
-    assert house.read(WRITTEN) == written
+    books, written = played.read(BOOKS), played.read(WRITTEN)
+    assert came_out(played.play(cases.NIGHT, expect=cases.NIGHT_EXPECTED))
+    assert played.read(BOOKS) == books
+    assert played.read(WRITTEN) == written
 
 
 def test_the_night_comes_out_the_same_through_a_terrible_network(house: OpenHouse, tmp_path: Path) -> None:
@@ -107,11 +106,10 @@ def test_the_night_comes_out_the_same_through_a_terrible_network(house: OpenHous
 def test_the_second_evening_comes_out_as_worked_by_hand_and_playing_it_again_moves_nothing(
     played: OpenHouse,
 ) -> None:
-    house = played
-    books, written = house.read(BOOKS), house.read(WRITTEN)
-    assert came_out(house.play(cases.SECOND, expect=cases.SECOND_EXPECTED))
-    assert house.read(BOOKS) == books
-    assert house.read(WRITTEN) == written
+    books, written = played.read(BOOKS), played.read(WRITTEN)
+    assert came_out(played.play(cases.SECOND, expect=cases.SECOND_EXPECTED))
+    assert played.read(BOOKS) == books
+    assert played.read(WRITTEN) == written
 
 
 def test_what_comes_out_otherwise_is_named_and_fails(house: OpenHouse, tmp_path: Path) -> None:
@@ -176,18 +174,16 @@ def checked(house: OpenHouse, *arguments: str) -> dict[str, Any]:
 
 
 def test_after_the_nights_the_books_are_clean_with_the_exported_checkpoint(played: OpenHouse) -> None:
-    house = played
-    wait_until_sealed(house)
-    newest = max((house.at / ".local" / "checkpoints").glob("*.note"))
-    document = checked(house, "--full", "--checkpoint", str(newest))
+    wait_until_sealed(played)
+    newest = max((played.at / ".local" / "checkpoints").glob("*.note"))
+    document = checked(played, "--full", "--checkpoint", str(newest))
     assert document["rows"] == []
     assert document["outcome"] == "clean", document["trouble"]
 
 
 def test_what_was_settled_in_the_nights_is_derived_from_its_events_again(played: OpenHouse) -> None:
-    house = played
-    run = house.manage("inspect")
-    ((settled,),) = house.read("SELECT count(*) FROM settlement_settlement")
+    run = played.manage("inspect")
+    ((settled,),) = played.read("SELECT count(*) FROM settlement_settlement")
     assert run.returncode == 0, run.stdout + run.stderr
     assert run.stdout.startswith(f"{settled} settlements looked at, 0 not right; verified through ")
     assert settled > 400
